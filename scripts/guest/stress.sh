@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In the guest: starts and stops tracers in random order, under load.
+#
+# usage: stress.sh WHAT ROUNDS SEED
+#
+# WHAT (function_graph or function) runs in the instances m0..m7; the function profiler,
+# the top instance's tracers, kprobes, the stack tracer and a module come and go beside
+# it. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
+# begins with "BAD" is something that was found wrong; the last line is "done".
+
+what=$1 rounds=$2 RANDOM=$3
+T=/sys/kernel/tracing
+N=8
+cd $T || exit 1
+
+bad=0
+bad() {
+	echo "BAD round $round: $*"
+	bad=$((bad + 1))
+}
+
+# put FILE VALUE: what must not fail.
+put() {
+	if ! printf '%s\n' "$2" >"$1" 2>/tmp/err; then
+		bad "writing '$2' to $1: $(sed 's/.*: //' /tmp/err)"
+		return 1
+	fi
+}
+
+# Most filters are small, as patching is slow; few are wide.
+filters=('schedule' 'vfs_*' 'do_sys*' '*mmap*' 'kmem_cache_*' 'rcu_*' '__x64_sys_*'
+	'*page_fault*' 'ksys_*' 'pick_next_task_*' 'd_*' 'tick_*' '*_timer*' 'vfs_read' 'wake_up_*'
+	'__x64_sys_*' 'exit_*' 'mutex_*lock' '*')
+notraces=('vfs_write' 'd_lookup' 'rcu_read*' '*_lock*' 'kmem_cache_free' '')
+probes=(vfs_read do_sys_openat2 schedule kernel_clone vfs_write)
+
+rand() { # N: 0..N-1
+	R=$((RANDOM % $1))
+}
+
+state=() filter=() seen=() round=0 dump=0
+
+# listing FILE: what a filter holds, without a fork. A wide one is not read.
+listing() {
+	local line n=0
+	L=
+	while IFS= read -r line && [ $n -lt 60 ]; do
+		L+="$line;"
+		n=$((n + 1))
+	done <"$1"
+}
+
+choose() { # i: another filter
+	rand ${#filters[@]}
+	filter[$1]=${filters[R]}
+	put "instances/m$1/set_ftrace_filter" "${filter[$1]}" || return
+	rand ${#notraces[@]}
+	put "instances/m$1/set_ftrace_notrace" "${notraces[R]}"
+	listing "instances/m$1/set_ftrace_filter"
+	seen[$1]=$L
+}
+
+start() { # i
+	choose "$1"
+	put "instances/m$1/trace" ''
+	put "instances/m$1/tracing_on" 1
+	put "instances/m$1/current_tracer" "$what" && state[$1]=on
+}
+
+stop() { # i
+	local c f overrun=0
+	put "instances/m$1/tracing_on" 0
+	if [ "$what" = function_graph ]; then
+		for c in instances/m"$1"/per_cpu/cpu*/stats; do
+			while read -r f c; do [ "$f" != overrun: ] || overrun=$((overrun + c)); done <"$c"
+		done
+		dump=$((dump + 1))
+		{
+			echo "# overrun: $overrun"
+			head -n 20000 "instances/m$1/trace"
+		} >"/out/trace.$round.m$1"
+	fi
+	listing "instances/m$1/set_ftrace_filter"
+	[ "$L" = "${seen[$1]}" ] || bad "m$1: set_ftrace_filter changed from ${seen[$1]:0:200} to ${L:0:200}"
+	put "instances/m$1/current_tracer" nop
+	state[$1]=
+}
+
+top=(function function_graph nop nop blk wakeup irqsoff function_graph)
+topnow=nop profiling='' stacking='' module=''
+
+for ((i = 0; i < N; i++)); do
+	mkdir "instances/m$i" || bad "no instance m$i"
+	if ! grep -qw "$what" "instances/m$i/available_tracers" 2>/dev/null &&
+		! { echo "$what" >"instances/m$i/current_tracer"; } 2>/dev/null; then
+		echo "BAD: this kernel has no $what in instances"
+		rmdir instances/m*
+		exit 2
+	fi
+	echo nop >"instances/m$i/current_tracer"
+	if [ "$what" = function_graph ]; then
+		# An exit names its function and each line its task, so that pairs can be told.
+		# On a kernel where the options are the top instance's these are set there, too.
+		for d in "instances/m$i/options" options; do
+			[ ! -e "$d/funcgraph-proc" ] || echo 1 >"$d/funcgraph-proc"
+			[ ! -e "$d/funcgraph-tail" ] || echo 1 >"$d/funcgraph-tail"
+		done
+	fi
+done 2>/tmp/err
+
+# The load: programs come and go, files are written, processes wait for each other.
+load() {
+	while :; do
+		ls /proc/self/fd >/dev/null
+		echo x >"/tmp/load.$1"
+		read -r _ <"/tmp/load.$1"
+		sleep 0.01
+	done
+}
+load 1 & pids=$!
+load 2 & pids="$pids $!"
+
+for ((round = 1; round <= rounds; round++)); do
+	[ $((round % 10)) -ne 0 ] || echo "round $round"
+	rand 16
+	case $R in
+	[0-8])
+		rand $N
+		if [ -n "${state[R]}" ]; then stop "$R"; else start "$R"; fi
+		;;
+	9 | 10) # another filter while it runs
+		rand $N
+		[ -z "${state[R]}" ] || choose "$R"
+		;;
+	11)
+		if [ -n "$profiling" ]; then profiling=''; else profiling=1; fi
+		put function_profile_enabled "${profiling:-0}"
+		;;
+	12 | 13)
+		rand ${#top[@]}
+		new=${top[R]}
+		rand 8
+		put set_ftrace_filter "${filters[R]}"
+		put current_tracer nop
+		put current_tracer "$new"
+		topnow=$new
+		;;
+	14)
+		rand ${#probes[@]}
+		if put kprobe_events "p:stress/p$R ${probes[R]}"; then
+			put events/stress/enable 1
+			sleep 0.05
+			put events/stress/enable 0
+			put kprobe_events ''
+		fi
+		;;
+	15)
+		if [ -n "$module" ]; then
+			rmmod trace_printk || bad "rmmod"
+			module=''
+		elif modprobe trace_printk 2>/tmp/err; then
+			module=1
+		fi
+		if [ -n "$stacking" ]; then stacking=''; else stacking=1; fi
+		put /proc/sys/kernel/stack_tracer_enabled "${stacking:-0}"
+		;;
+	esac
+done
+
+round=end
+for ((i = 0; i < N; i++)); do
+	[ -z "${state[i]}" ] || stop "$i"
+done
+[ "$topnow" = nop ] || put current_tracer nop
+put set_ftrace_filter ''
+put function_profile_enabled 0
+put /proc/sys/kernel/stack_tracer_enabled 0
+[ -z "$module" ] || rmmod trace_printk
+# shellcheck disable=SC2086
+kill $pids
+for ((i = 0; i < N; i++)); do
+	put "instances/m$i/set_ftrace_filter" ''
+	put "instances/m$i/set_ftrace_notrace" ''
+	listing "instances/m$i/set_ftrace_filter"
+	[ "$L" = '#### all functions enabled ####;' ] || bad "m$i: the empty filter reads ${L:0:200}"
+	rmdir "instances/m$i" || bad "instance m$i cannot be removed"
+done
+left=$(wc -l <enabled_functions)
+[ "$left" -eq 0 ] || bad "$left functions still enabled: $(head -3 enabled_functions)"
+echo "$dump traces"
+echo "done"
+[ $bad -eq 0 ]
