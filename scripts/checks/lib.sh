@@ -22,7 +22,7 @@ patches() {
 
 # base_version: what the series stands on, as "linux 6.1.192 (Debian linux-source-6.1 6.1.192-2)".
 base_version() {
-	git -C "$LINUX" log -1 --format=%s base
+	git -C "$LINUX" log -1 --format=%s refs/tags/base
 }
 
 # skip REASON: there is nothing to check.
@@ -39,7 +39,7 @@ temporary() {
 
 # clone DIR: a git clone of $LINUX without files. It borrows the objects of $LINUX, adds none.
 clone() {
-	git -C "$LINUX" rev-parse -q --verify 'base^{commit}' >/dev/null 2>&1 ||
+	git -C "$LINUX" rev-parse -q --verify 'refs/tags/base^{commit}' >/dev/null 2>&1 ||
 		die "no kernel tree at $LINUX: run scripts/base first"
 	git clone -q --shared --no-checkout --no-tags "$LINUX" "$1"
 	git -C "$1" config user.name ftrace-mux
@@ -47,7 +47,7 @@ clone() {
 	git -C "$1" config gc.auto 0
 	git -C "$1" config commit.gpgsign false
 	git -C "$1" config advice.detachedHead false
-	git -C "$1" update-ref refs/tags/base "$(git -C "$LINUX" rev-parse 'base^{commit}')"
+	git -C "$1" update-ref refs/tags/base "$(git -C "$LINUX" rev-parse 'refs/tags/base^{commit}')"
 }
 
 # scratch DIR: a clone with base checked out, but only the directories that the series

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Shared by the checks that compile: a whole tree with the series in it, what to compile
+# of it, and what the compiler said.
+#
+# Sourced after lib.sh, never run.
+
+# The whole tree, kept from run to run as what is built from it is; it is detached at some
+# commit of base..series.
+source_tree=$BUILD_DIR/check/linux
+# What compiled without new warnings is not compiled again: empty files, by names that say
+# everything it depended on.
+compiled=$BUILD_DIR/check/compiled
+mkdir -p "$compiled"
+
+# Users of what the series' headers define, for patches that change a header.
+users_of_headers=(
+	kernel/trace/{fgraph,ftrace,trace,trace_event_perf,trace_events,trace_functions}.c
+	kernel/trace/{trace_functions_graph,trace_irqsoff,trace_kprobe,trace_osnoise}.c
+	kernel/trace/{trace_output,trace_sched_wakeup,trace_selftest,trace_stack,fprobe}.c
+	kernel/{exit,fork,kprobes}.c kernel/{bpf/trampoline,livepatch/patch,sched/core}.c
+	init/init_task.c
+)
+
+# whole_tree: makes or renews $source_tree, with base and branch series in it.
+whole_tree() {
+	temporary
+	# shellcheck disable=SC2154
+	scratch "$tmp/linux"
+	apply_am "$tmp/linux"
+	if [ "$(git -C "$source_tree" rev-parse -q --verify refs/tags/base^0 2>/dev/null)" != \
+		"$(git -C "$LINUX" rev-parse refs/tags/base^0)" ]; then
+		progress "a tree to compile"
+		rm -rf "$source_tree"
+		clone "$source_tree"
+		git -C "$source_tree" checkout -q --detach base
+	fi
+	git -C "$source_tree" fetch -q --no-tags "$tmp/linux" +series:refs/heads/series
+}
+
+# touched_by COMMIT: in $touched, the files that base..COMMIT touches, and who uses them.
+touched_by() {
+	mapfile -t touched < <(git -C "$source_tree" diff --name-only --diff-filter=AM base "$1")
+	if printf '%s\n' "${touched[@]}" | grep -q '\.h$'; then
+		touched+=("${users_of_headers[@]}")
+	fi
+}
+
+# objects ARCH OUT: the objects of $touched files that $source_tree, as it is checked out,
+# builds with OUT/.config. A Makefile names an object, or nobody builds it.
+objects() {
+	local file dir object line option bits=32
+	! grep -q '^CONFIG_64BIT=y' "$2/.config" || bits=64
+	for file in "${touched[@]}"; do
+		case $file in
+		arch/"$1"/*.[cS] | block/*.c | init/*.c | kernel/*.c | lib/*.c | mm/*.c | net/*.c) ;;
+		*) continue ;;
+		esac
+		[ -f "$source_tree/$file" ] || continue
+		dir=${file%/*} object=${file##*/}
+		object=${object%.[cS]}.o
+		# Its line, with continued lines joined; ftrace_$(BITS).o is ftrace_64.o on 64 bit.
+		line=$(sed -e ':join' -e '/\\$/{N;s/\\\n//;bjoin' -e '}' -e "s/\$(BITS)/$bits/" \
+			"$source_tree/$dir/Makefile" | grep -E '^[a-z0-9_]+-[^=]*=' |
+			grep -E -m1 "[[:space:]]$object([[:space:]]|\$)") || continue
+		option=$(sed -nE 's/^[^=]*\$\((CONFIG_[A-Z0-9_]+)\).*/\1/p' <<<"$line")
+		[ -z "$option" ] || grep -q "^$option=[ym]" "$2/.config" || continue
+		printf '%s\n' "$dir/$object"
+	done | sort -u
+}
+
+# warnings LOG: what compiler, sparse and kernel-doc warned about, without the places.
+warnings() {
+	grep -E '(warning|error):' "$1" | grep -v '^make' |
+		sed -E "s#^[^ ]*${source_tree#"$BUILD_DIR/"}/##; s/:[0-9]+(:[0-9]+)?:/:/; s/\+0x[0-9a-f]+/+/g" |
+		sort -u || true
+}
