@@ -3,7 +3,7 @@
 # Shared by the checks and by post: the exported series, on kernel trees that may be thrown away.
 #
 # Sourced, never run. A check prints what it finds on stdout, progress on stderr, and exits
-# with 0, 1 or, when it has nothing to check, 77. Its last line says how it went.
+# with 0, 1 or, when it has nothing to check, 4. Its last line says how it went.
 
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -28,7 +28,7 @@ base_version() {
 # skip REASON: there is nothing to check.
 skip() {
 	echo "$*"
-	exit 77
+	exit 4
 }
 
 # temporary: makes $tmp, a directory that is gone in the end.
