@@ -21,12 +21,20 @@ bad() {
 	bad=$((bad + 1))
 }
 
+# dead: ENODEV is how ftrace says that it found itself broken, and gave up.
+dead() {
+	echo "BAD round $round: ftrace has disabled itself"
+	# shellcheck disable=SC2086
+	kill $pids
+	exit 1
+}
+
 # put FILE VALUE: what must not fail.
 put() {
-	if ! printf '%s\n' "$2" >"$1" 2>/tmp/err; then
-		bad "writing '$2' to $1: $(sed 's/.*: //' /tmp/err)"
-		return 1
-	fi
+	{ printf '%s\n' "$2" >"$1"; } 2>/tmp/err && return
+	bad "writing '$2' to $1: $(sed 's/.*: //' /tmp/err)"
+	! grep -q 'No such device' /tmp/err || dead
+	return 1
 }
 
 # Most filters are small, as patching is slow; few are wide.
@@ -40,7 +48,7 @@ rand() { # N: 0..N-1
 	R=$((RANDOM % $1))
 }
 
-state=() filter=() seen=() round=0 dump=0
+state=() filter=() seen=() round=0 dump=0 pids=''
 
 # listing FILE: what a filter holds, without a fork. A wide one is not read.
 listing() {
@@ -49,7 +57,7 @@ listing() {
 	while IFS= read -r line && [ $n -lt 60 ]; do
 		L+="$line;"
 		n=$((n + 1))
-	done <"$1"
+	done <"$1" || dead
 }
 
 choose() { # i: another filter
@@ -89,6 +97,8 @@ stop() { # i
 }
 
 top=(function function_graph nop nop blk wakeup irqsoff function_graph)
+# Before the series function_graph and the profiler cannot be there at once.
+[ "$what" = function_graph ] || top=(function nop blk wakeup irqsoff)
 topnow=nop profiling='' stacking='' module=''
 
 for ((i = 0; i < N; i++)); do
