@@ -15,9 +15,9 @@ cd /sys/kernel/tracing || exit
 
 # Who looks at what: directory, root function, depth, in words.
 views=(
-	'.               do_sys_openat2 4 opening files'
-	'instances/io    vfs_read       4 reading files'
-	'instances/tasks kernel_clone   2 making processes'
+	'.               do_filp_open 4 opening files'
+	'instances/io    vfs_read     4 reading files'
+	'instances/tasks kernel_clone 2 making processes'
 )
 lines=24
 said=()
@@ -43,8 +43,7 @@ column() {
 	local dir root depth words
 	read -r dir root depth words <<<"${views[$1]}"
 	printf '%s: %s\n' "${dir/#./top level}" "$words"
-	printf 'set_graph_function = %s\n' "$root"
-	printf 'max_graph_depth = %s\n' "$depth"
+	printf 'graph of %s, depth %s\n' "$root" "$depth"
 	printf '%*s\n' "$each" '' | tr ' ' -
 	# The newest complete call of the root function, without CPU and overhead marks.
 	awk -F'|' -v root="$root" -v lines="$lines" '
@@ -86,11 +85,15 @@ for view in "${views[@]}"; do
 done
 tell 'function profiler' function_profile_enabled 1
 
-for view in "${views[@]}"; do echo 1 >"${view%% *}/tracing_on"; done
+# Opened beforehand, or switching them would be part of what is seen.
+exec 5>tracing_on 6>instances/io/tracing_on 7>instances/tasks/tracing_on
+for fd in 5 6 7; do echo 1 >&$fd; done
 work
-for view in "${views[@]}"; do echo 0 >"${view%% *}/tracing_on"; done
+for fd in 5 6 7; do echo 0 >&$fd; done
+exec 5>&- 6>&- 7>&-
 
-echo "$(uname -sr): one piece of work (three times cat), seen by four function graph users at once"
+echo "$(uname -sr): three times cat, and four function graph users asked to look at it."
+echo '"graph of F, depth N": it has F in its set_graph_function and N in its max_graph_depth.'
 echo
 columns=1
 [ "$width" -lt 96 ] || columns=3
@@ -101,8 +104,8 @@ for n in "${!views[@]}"; do
 	! grep -q 'no call seen' "$out/$n" || status=1
 done
 if [ "$columns" -eq 3 ]; then
-	paste -d '\001' "$out/0" "$out/1" "$out/2" |
-		awk -F '\001' -v w="$each" '{ line = sprintf("%-" w "s | %-" w "s | %s", $1, $2, $3)
+	paste "$out/0" "$out/1" "$out/2" |
+		awk -F '\t' -v w="$each" '{ line = sprintf("%-" w "s | %-" w "s | %s", $1, $2, $3)
 			sub(/ +$/, "", line); print line }'
 else
 	for n in "${!views[@]}"; do
@@ -129,8 +132,8 @@ fi
 for view in "${views[@]}"; do
 	dir=${view%% *}
 	echo nop >"$dir/current_tracer"
-	echo >"$dir/set_graph_function"
-	echo 0 >"$dir/max_graph_depth"
+	[ ! -e "$dir/set_graph_function" ] || echo >"$dir/set_graph_function"
+	[ ! -e "$dir/max_graph_depth" ] || echo 0 >"$dir/max_graph_depth"
 	[ "$dir" = . ] || rmdir "$dir"
 done
 echo 1 >tracing_on
