@@ -46,11 +46,25 @@ touched_by() {
 	fi
 }
 
+# makefile_line DIR NAME OUT: the line of DIR's Makefile that builds NAME, an object or a
+# directory with a slash, unless OUT/.config switches it off. Continued lines are joined;
+# ftrace_$(BITS).o is ftrace_64.o on 64 bit.
+makefile_line() {
+	local line option bits=32
+	! grep -q '^CONFIG_64BIT=y' "$3/.config" || bits=64
+	line=$(sed -e ':join' -e '/\\$/{N;s/\\\n//;bjoin' -e '}' -e "s/\$(BITS)/$bits/" \
+		"$source_tree/$1/Makefile" 2>/dev/null | grep -E '^[a-z0-9_]+-[^=]*=' |
+		grep -E -m1 "[[:space:]]$2([[:space:]]|\$)") || return 1
+	option=$(sed -nE 's/^[^=]*\$\((CONFIG_[A-Z0-9_]+)\).*/\1/p' <<<"$line")
+	[ -z "$option" ] || grep -q "^$option=[ym]" "$3/.config" || return 1
+	# A part of an object that is made of several is built if that is.
+	[[ $line != [!o]*-objs* ]] || makefile_line "$1" "${line%%-objs*}.o" "$3"
+}
+
 # objects ARCH OUT: the objects of $touched files that $source_tree, as it is checked out,
 # builds with OUT/.config. A Makefile names an object, or nobody builds it.
 objects() {
-	local file dir object line option bits=32
-	! grep -q '^CONFIG_64BIT=y' "$2/.config" || bits=64
+	local file dir object
 	for file in "${touched[@]}"; do
 		case $file in
 		arch/"$1"/*.[cS] | block/*.c | init/*.c | kernel/*.c | lib/*.c | mm/*.c | net/*.c) ;;
@@ -59,12 +73,9 @@ objects() {
 		[ -f "$source_tree/$file" ] || continue
 		dir=${file%/*} object=${file##*/}
 		object=${object%.[cS]}.o
-		# Its line, with continued lines joined; ftrace_$(BITS).o is ftrace_64.o on 64 bit.
-		line=$(sed -e ':join' -e '/\\$/{N;s/\\\n//;bjoin' -e '}' -e "s/\$(BITS)/$bits/" \
-			"$source_tree/$dir/Makefile" | grep -E '^[a-z0-9_]+-[^=]*=' |
-			grep -E -m1 "[[:space:]]$object([[:space:]]|\$)") || continue
-		option=$(sed -nE 's/^[^=]*\$\((CONFIG_[A-Z0-9_]+)\).*/\1/p' <<<"$line")
-		[ -z "$option" ] || grep -q "^$option=[ym]" "$2/.config" || continue
+		makefile_line "$dir" "$object" "$2" || continue
+		# kernel/trace/ is there when kernel/Makefile says so.
+		[[ $dir != kernel/* ]] || makefile_line "${dir%/*}" "${dir##*/}/" "$2" || continue
 		printf '%s\n' "$dir/$object"
 	done | sort -u
 }
