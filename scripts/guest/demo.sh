@@ -47,7 +47,7 @@ column() {
 	printf '%*s\n' "$each" '' | tr ' ' -
 	# The newest complete call of the root function, without CPU and overhead marks.
 	awk -F'|' -v root="$root" -v lines="$lines" '
-		/^[^#]*\|/ {
+		!/^#/ && /\|/ {
 			time = $1
 			sub(/^ *[0-9]+\)/, "", time); gsub(/[^0-9.]/, "", time)
 			text = substr($0, index($0, "|") + 3)
@@ -92,7 +92,7 @@ work
 for fd in 5 6 7; do echo 0 >&$fd; done
 exec 5>&- 6>&- 7>&-
 
-echo "$(uname -sr): three times cat, and four function graph users asked to look at it."
+echo "$(uname -sr): three times cat, and four function graph users asked to look at it (times in us)."
 echo '"graph of F, depth N": it has F in its set_graph_function and N in its max_graph_depth.'
 echo
 columns=1
@@ -115,7 +115,7 @@ else
 fi
 
 echo
-echo "function profiler: what was called most (times in us)"
+echo "function profiler: what was called most, and how long it took in all"
 printf '%*s\n' "$width" '' | tr ' ' -
 if [ "$(cat function_profile_enabled)" = 1 ]; then
 	echo 0 >function_profile_enabled
