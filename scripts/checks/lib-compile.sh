@@ -22,9 +22,12 @@ users_of_headers=(
 	init/init_task.c
 )
 
-# whole_tree: makes or renews $source_tree, with base and branch series in it.
+# whole_tree: makes or renews $source_tree, with base and branch series in it; and $tmp.
 whole_tree() {
 	temporary
+	# One check at a time compiles in it.
+	exec 9>"$BUILD_DIR/check/lock"
+	flock 9
 	# shellcheck disable=SC2154
 	scratch "$tmp/linux"
 	apply_am "$tmp/linux"
