@@ -5,6 +5,7 @@
  * Push and pop, which every traced call pays for, are in fgraph_stack.h.
  */
 #include <linux/build_bug.h>
+#include <linux/init.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -12,7 +13,7 @@
 
 #include "fgraph_stack.h"
 
-static struct kmem_cache *fgraph_stack_cache;
+static struct kmem_cache *fgraph_stack_cache __ro_after_init;
 
 /*
  * All shadow stacks, those of tasks that have left the task list but not yet
@@ -114,24 +115,27 @@ bool fgraph_stack_any_open(unsigned int user)
 }
 
 /**
- * fgraph_stack_reset_vars - zero a user's variable in all tasks
+ * fgraph_stack_reset_user - forget what all tasks have of a user
  * @user:	the user's number; nobody may have it
  *
  * Context: any; takes the time of a look at every task.
  */
-void fgraph_stack_reset_vars(unsigned int user)
+void fgraph_stack_reset_user(unsigned int user)
 {
 	struct fgraph_stack *stack;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(stack, &fgraph_stacks, list)
+	list_for_each_entry_rcu(stack, &fgraph_stacks, list) {
+		WRITE_ONCE(stack->depth[user], 0);
 		stack->task_var[user] = 0;
+	}
 	rcu_read_unlock();
 }
 
 /**
  * fgraph_stack_clear - make a shadow stack empty
- * @stack:	the shadow stack; its task must not be running
+ * @stack:	the shadow stack; its task is not running, or is current and has
+ *		interrupts disabled
  *
  * To go with setting &task_struct.curr_ret_stack to zero.
  */
@@ -141,25 +145,6 @@ void fgraph_stack_clear(struct fgraph_stack *stack)
 	memset(stack->depth, 0, sizeof(stack->depth));
 	memset(stack->task_var, 0, sizeof(stack->task_var));
 	fgraph_stack_frame(stack, 0)->size = sizeof(struct fgraph_frame);
-}
-
-/**
- * fgraph_stack_init - get ready to allocate shadow stacks
- *
- * To be called before the first fgraph_stack_alloc(), and again at will.
- *
- * Context: may sleep; ftrace_lock is held.
- * Return: 0, or -ENOMEM.
- */
-int fgraph_stack_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct fgraph_stack) != FGRAPH_STACK_SIZE);
-	BUILD_BUG_ON(sizeof(struct fgraph_frame) % FGRAPH_ALIGN);
-
-	if (!fgraph_stack_cache)
-		fgraph_stack_cache = KMEM_CACHE(fgraph_stack, 0);
-
-	return fgraph_stack_cache ? 0 : -ENOMEM;
 }
 
 /**
@@ -211,3 +196,17 @@ void fgraph_stack_free(struct fgraph_stack *stack)
 
 	call_rcu(&stack->rcu, fgraph_stack_free_rcu);
 }
+
+/* Before any tracer can be started from the command line */
+static int __init fgraph_stack_init(void)
+{
+	BUILD_BUG_ON(sizeof(struct fgraph_stack) != FGRAPH_STACK_SIZE);
+	BUILD_BUG_ON(sizeof(struct fgraph_frame) % FGRAPH_ALIGN);
+	BUILD_BUG_ON(FGRAPH_FRAMES_SIZE / sizeof(struct fgraph_frame) >
+		     FTRACE_RETFUNC_DEPTH);
+
+	fgraph_stack_cache = KMEM_CACHE(fgraph_stack, SLAB_PANIC);
+
+	return 0;
+}
+early_initcall(fgraph_stack_init);

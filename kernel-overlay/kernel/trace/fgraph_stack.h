@@ -189,9 +189,8 @@ struct fgraph_frame *fgraph_stack_walk(struct fgraph_stack *stack,
 void *fgraph_frame_data(struct fgraph_frame *frame, unsigned int user,
 			int *size);
 bool fgraph_stack_any_open(unsigned int user);
-void fgraph_stack_reset_vars(unsigned int user);
+void fgraph_stack_reset_user(unsigned int user);
 
-int fgraph_stack_init(void);
 struct fgraph_stack *fgraph_stack_alloc(void);
 void fgraph_stack_free(struct fgraph_stack *stack);
 void fgraph_stack_clear(struct fgraph_stack *stack);
