@@ -33,6 +33,9 @@ static struct kunit *irq_test;
 static int irq_count;
 static bool in_irq;
 
+/* How many frames there are that an interrupt must see */
+static int owned;
+
 static void fgraph_kunit_interrupt(void)
 {
 	barrier();
@@ -49,6 +52,20 @@ static void fgraph_kunit_interrupt(void)
 	in_irq = false;
 }
 
+static struct fgraph_frame *newest(void)
+{
+	return fgraph_stack_frame(stack, top);
+}
+
+/* As the last thing in a push; and to be told that a pop is near */
+static void own(struct fgraph_frame *frame, u32 users)
+{
+	if (!in_irq)
+		owned += !!users - !!frame->users;
+	if (users)
+		WRITE_ONCE(frame->users, users);
+}
+
 static struct fgraph_frame *push(unsigned long ret, u32 users)
 {
 	struct fgraph_frame *frame = fgraph_stack_push(stack, &top);
@@ -56,7 +73,7 @@ static struct fgraph_frame *push(unsigned long ret, u32 users)
 	if (frame) {
 		frame->ret = ret;
 		frame->func = ~ret;
-		WRITE_ONCE(frame->users, users);
+		own(frame, users);
 	}
 
 	return frame;
@@ -64,12 +81,8 @@ static struct fgraph_frame *push(unsigned long ret, u32 users)
 
 static void pop(void)
 {
+	own(newest(), 0);
 	fgraph_stack_pop(stack, &top);
-}
-
-static struct fgraph_frame *newest(void)
-{
-	return fgraph_stack_frame(stack, top);
 }
 
 /* Are exactly the frames 0 .. @nr - 1 there, in order? */
@@ -312,16 +325,18 @@ static void fgraph_kunit_any_open(struct kunit *test)
 /* The interrupt of below: calls of its own, nested, with data */
 static void irq_nested_calls(struct kunit *test)
 {
-	unsigned int offset = top, outer = 0;
+	unsigned int offset = top;
+	int outer = 0;
 	struct fgraph_frame *frame;
 	int before = top, size;
 	void *data;
 
-	/* It sees whole frames only */
+	/* It sees whole frames, and all of them */
 	while ((frame = fgraph_stack_walk(stack, &offset))) {
 		KUNIT_EXPECT_EQ(test, frame->func, ~frame->ret);
 		outer++;
 	}
+	KUNIT_EXPECT_EQ(test, outer, owned);
 
 	if (push(0xbad1, BIT(9))) {
 		data = fgraph_stack_reserve(stack, top, 9, 100);
@@ -346,7 +361,7 @@ static void irq_nested_calls(struct kunit *test)
 	offset = top;
 	while (fgraph_stack_walk(stack, &offset))
 		outer--;
-	KUNIT_EXPECT_EQ(test, outer, 0U);
+	KUNIT_EXPECT_EQ(test, outer, 0);
 }
 
 /* One round: some calls, nested, with data, and back. Counts the windows. */
@@ -362,7 +377,7 @@ static void nested_calls(struct kunit *test)
 		data[i] = fgraph_stack_reserve(stack, top, i, 40);
 		KUNIT_ASSERT_NOT_NULL(test, data[i]);
 		memset(data[i], i + 1, 40);
-		WRITE_ONCE(newest()->users, BIT(i));
+		own(newest(), BIT(i));
 		expect_frames(test, i + 1);
 	}
 
@@ -453,6 +468,7 @@ static int fgraph_kunit_init(struct kunit *test)
 	irq_handler = NULL;
 	irq_every = false;
 	irq_countdown = 0;
+	owned = 0;
 
 	return 0;
 }
