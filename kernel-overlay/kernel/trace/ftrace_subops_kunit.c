@@ -1,0 +1,734 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of subops: that the union of filters is what it should be, and
+ * that a manager and its subops are called for the functions they trace.
+ *
+ * Unlike the rest of kernel/trace, this file is compiled to be traced.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/ftrace.h>
+#include <linux/kthread.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+#include "ftrace_internal.h"
+
+/* --- The union, compared with one made of bits --- */
+
+#define NR_IPS		10
+#define NR_FILTERS	6
+#define NR_CASES	12000
+
+/* Functions that filters may name, and one that none does */
+#define NR_IPS_AND_ONE	(NR_IPS + 1)
+#define ALL_IPS		(BIT(NR_IPS_AND_ONE) - 1)
+
+static unsigned long ip_of(unsigned int nr)
+{
+	return 0x1000 + 16 * nr;
+}
+
+/* What a filter names, by bits */
+struct bits {
+	u32	filter;
+	u32	untraced;
+	bool	all;	/* The filter hash is empty, thus is for everything */
+};
+
+static struct ftrace_hash *hash_of(struct kunit *test, u32 bits)
+{
+	struct ftrace_hash *hash;
+	unsigned int i;
+
+	hash = alloc_ftrace_hash(get_random_u32_below(4));
+	KUNIT_ASSERT_NOT_NULL(test, hash);
+
+	for (i = 0; i < NR_IPS_AND_ONE; i++) {
+		if (bits & BIT(i))
+			KUNIT_ASSERT_EQ(test, 0, add_hash_entry(hash, ip_of(i)));
+	}
+
+	return hash;
+}
+
+static struct ftrace_ops_hash *filter_new(struct kunit *test,
+					  const struct bits *bits)
+{
+	struct ftrace_ops_hash *filter;
+	struct ftrace_hash *hash = NULL;
+
+	filter = kunit_kzalloc(test, sizeof(*filter), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, filter);
+
+	/* There are three ways to say everything, and one to say nothing */
+	if (!bits->all) {
+		hash = hash_of(test, bits->filter);
+		if (!bits->filter)
+			hash->flags |= FTRACE_HASH_FL_MOD;
+	} else if (bits->untraced & 1) {
+		hash = EMPTY_HASH;
+	} else if (bits->untraced & 2) {
+		hash = hash_of(test, 0);
+	}
+	RCU_INIT_POINTER(filter->filter_hash, hash);
+
+	hash = bits->untraced ? hash_of(test, bits->untraced) : NULL;
+	RCU_INIT_POINTER(filter->notrace_hash, hash);
+
+	return filter;
+}
+
+static void filter_free(struct kunit *test, struct ftrace_ops_hash *filter)
+{
+	free_ftrace_hash(rcu_dereference_protected(filter->filter_hash, 1));
+	free_ftrace_hash(rcu_dereference_protected(filter->notrace_hash, 1));
+	kunit_kfree(test, filter);
+}
+
+/* Bits of the entries in a hash, without the help of what looks them up */
+static u32 bits_of(struct kunit *test, struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	unsigned long i, count = 0;
+	u32 bits = 0;
+
+	for (i = 0; i < 1UL << hash->size_bits; i++) {
+		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
+			bits |= BIT((entry->ip - ip_of(0)) / 16);
+			count++;
+		}
+	}
+
+	KUNIT_EXPECT_EQ(test, hash->count, count);
+	KUNIT_EXPECT_EQ(test, (unsigned long)hweight32(bits), count);
+
+	return bits;
+}
+
+static void check_union(struct kunit *test, const struct bits *bits,
+			unsigned int nr)
+{
+	struct ftrace_ops_hash *filters[NR_FILTERS], result;
+	struct ftrace_hash *filter_hash, *notrace_hash;
+	u32 expected = 0, traced;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		filters[i] = filter_new(test, &bits[i]);
+		expected |= (bits[i].all ? ALL_IPS : bits[i].filter) &
+			    ~bits[i].untraced;
+	}
+
+	KUNIT_ASSERT_EQ(test, 0, ftrace_filter_union(filters, nr, &result));
+	filter_hash = rcu_dereference_protected(result.filter_hash, 1);
+	notrace_hash = rcu_dereference_protected(result.notrace_hash, 1);
+
+	if (ftrace_hash_empty(filter_hash))
+		traced = ALL_IPS;
+	else
+		traced = bits_of(test, filter_hash);
+	traced &= ~bits_of(test, notrace_hash);
+	KUNIT_EXPECT_EQ(test, expected, traced);
+
+	for (i = 0; i < NR_IPS_AND_ONE; i++)
+		KUNIT_EXPECT_EQ(test, !!(expected & BIT(i)),
+				hash_contains_ip(ip_of(i), &result));
+
+	for (i = 0; i < nr; i++)
+		filter_free(test, filters[i]);
+	free_ftrace_hash(filter_hash);
+	free_ftrace_hash(notrace_hash);
+}
+
+#define check_cases(test, ...)						\
+do {									\
+	const struct bits bits[] = { __VA_ARGS__ };			\
+									\
+	check_union(test, bits, ARRAY_SIZE(bits));			\
+} while (0)
+
+#define ALL		{ .all = true }
+#define ALL_BUT(b)	{ .all = true, .untraced = (b) }
+#define ONLY(f)		{ .filter = (f) }
+#define ONLY_BUT(f, b)	{ .filter = (f), .untraced = (b) }
+#define NONE		{ .filter = 0 }
+
+static void subops_union_named(struct kunit *test)
+{
+	check_cases(test, ALL);
+	check_cases(test, NONE);
+	check_cases(test, ONLY(0x1));
+	check_cases(test, ALL_BUT(0x3));
+	check_cases(test, ONLY_BUT(0x3, 0x3));
+	check_cases(test, ONLY_BUT(0x3, 0x1));
+	check_cases(test, ALL, NONE);
+	check_cases(test, NONE, NONE);
+	check_cases(test, ALL, ALL_BUT(0x3));
+	check_cases(test, ONLY(0x1), ONLY(0x2));
+	check_cases(test, ONLY(0x7), ONLY(0x2));
+	check_cases(test, ONLY(0x3), ONLY(0x6));
+	check_cases(test, ALL_BUT(0x3), ALL_BUT(0xc));
+	check_cases(test, ALL_BUT(0x7), ALL_BUT(0x6));
+	check_cases(test, ALL_BUT(0x7), ALL_BUT(0x6), ALL_BUT(0xe));
+	check_cases(test, ALL_BUT(0x7), ONLY(0x1));
+	check_cases(test, ALL_BUT(0x7), ONLY_BUT(0x3, 0x1));
+	check_cases(test, ALL_BUT(0x7), ONLY(0x38));
+	check_cases(test, ALL_BUT(0x7), NONE);
+	check_cases(test, ALL_BUT(0x1), ONLY(0x1));
+	/* Nothing is left of one, nor of the other */
+	check_cases(test, ONLY_BUT(0x3, 0x7), ONLY_BUT(0x4, 0x4));
+	/* What one filters out another one filters out, too, but not all do */
+	check_cases(test, ONLY_BUT(0x3, 0x2), ONLY_BUT(0x6, 0x2), ONLY(0x8));
+	check_cases(test, ONLY_BUT(0x3, 0x2), ONLY_BUT(0x6, 0x2), ONLY(0x2));
+}
+
+static u32 random_bits(void)
+{
+	u32 bits = get_random_u32() & (BIT(NR_IPS) - 1);
+
+	/* Sparse ones, so that something is in none */
+	if (get_random_u32_below(2))
+		bits &= get_random_u32();
+	if (get_random_u32_below(2))
+		bits &= get_random_u32();
+
+	return bits;
+}
+
+static void subops_union_random(struct kunit *test)
+{
+	struct bits bits[NR_FILTERS];
+	unsigned int i, n, nr;
+
+	for (n = 0; n < NR_CASES; n++) {
+		/* In half of the cases some trace everything, but for a few */
+		bool some_all = n & 1;
+
+		nr = 1 + get_random_u32_below(NR_FILTERS);
+		for (i = 0; i < nr; i++) {
+			bits[i].all = some_all && get_random_u32_below(2);
+			bits[i].filter = bits[i].all ? 0 : random_bits();
+			bits[i].untraced = get_random_u32_below(3) ?
+					   random_bits() : 0;
+			/* What traces nothing by its filter */
+			if (!bits[i].all && !get_random_u32_below(8))
+				bits[i].filter = 0;
+		}
+
+		check_union(test, bits, nr);
+		if (test->status != KUNIT_SUCCESS) {
+			for (i = 0; i < nr; i++)
+				kunit_info(test, "case %u: all %d filter %x notrace %x",
+					   n, bits[i].all, bits[i].filter,
+					   bits[i].untraced);
+			return;
+		}
+	}
+}
+
+/* --- Managers, subops, and functions that are called --- */
+
+/* What is traced; each is called this way */
+static noinline notrace void call(void (*func)(void))
+{
+	func();
+	barrier();
+}
+
+static noinline void func_a(void)
+{
+	barrier();
+}
+
+static noinline void func_b(void)
+{
+	barrier_data(&func_b);
+}
+
+static noinline void func_c(void)
+{
+	barrier_data(&func_c);
+}
+
+static void (*const funcs[])(void) = { func_a, func_b, func_c };
+
+#define NR_FUNCS	ARRAY_SIZE(funcs)
+#define FN_A		BIT(0)
+#define FN_B		BIT(1)
+#define FN_C		BIT(2)
+
+/**
+ * struct counter - an ops that counts its calls
+ * @ops:	the ops
+ * @calls:	how often each of the functions was called
+ * @error:	how often it was called for something else, or with something else
+ */
+struct counter {
+	struct ftrace_ops	ops;
+	unsigned long		calls[NR_FUNCS];
+	unsigned long		error;
+};
+
+static unsigned long func_ips[NR_FUNCS];
+
+static notrace void count_call(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct counter *counter = container_of(op, struct counter, ops);
+	unsigned int i;
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		if (ip == func_ips[i]) {
+			counter->calls[i]++;
+			return;
+		}
+	}
+	counter->error++;
+}
+
+static struct counter counters[4];
+static struct ftrace_ops manager = { .func = ftrace_subops_func };
+
+/* The number of ops that a record is traced for */
+static long rec_count(unsigned long ip)
+{
+	struct ftrace_rec_iter *iter;
+	long count = -1;
+
+	mutex_lock(&ftrace_lock);
+	for_ftrace_rec_iter(iter) {
+		struct dyn_ftrace *rec = ftrace_rec_iter_record(iter);
+
+		if (rec->ip == ip) {
+			count = ftrace_rec_count(rec);
+			break;
+		}
+	}
+	mutex_unlock(&ftrace_lock);
+
+	return count;
+}
+
+static int set_filter(struct ftrace_ops *ops, unsigned int mask)
+{
+	unsigned int i, nr = 0;
+	unsigned long ips[NR_FUNCS];
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		if (mask & BIT(i))
+			ips[nr++] = func_ips[i];
+	}
+
+	return ftrace_set_filter_ips(ops, ips, nr, 0, 1);
+}
+
+/*
+ * Each function is called once: @traced has a mask of functions for each of
+ * the counters. The manager must trace all of them and no other.
+ */
+static void expect_traced(struct kunit *test, const unsigned int *traced)
+{
+	unsigned int c, i, all = 0;
+
+	for (c = 0; c < ARRAY_SIZE(counters); c++) {
+		memset(counters[c].calls, 0, sizeof(counters[c].calls));
+		counters[c].error = 0;
+		all |= traced[c];
+	}
+
+	for (i = 0; i < NR_FUNCS; i++)
+		call(funcs[i]);
+
+	for (c = 0; c < ARRAY_SIZE(counters); c++) {
+		for (i = 0; i < NR_FUNCS; i++)
+			KUNIT_EXPECT_EQ_MSG(test, counters[c].calls[i],
+					    (unsigned long)!!(traced[c] & BIT(i)),
+					    "counter %u, function %u", c, i);
+		KUNIT_EXPECT_EQ(test, counters[c].error, 0UL);
+	}
+
+	for (i = 0; i < NR_FUNCS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, rec_count(func_ips[i]),
+				    (long)!!(all & BIT(i)), "function %u", i);
+}
+
+#define EXPECT_TRACED(test, ...)					\
+	expect_traced(test, (unsigned int[ARRAY_SIZE(counters)]){ __VA_ARGS__ })
+
+static int subops_init(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
+		KUNIT_ASSERT_NE(test, func_ips[i], 0UL);
+	}
+
+	memset(counters, 0, sizeof(counters));
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		counters[i].ops.func = count_call;
+
+	return 0;
+}
+
+/* Whatever became of a test, nothing of it must go on */
+static void subops_exit(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		struct ftrace_ops *ops = &counters[i].ops;
+
+		if (ops->flags & FTRACE_OPS_FL_SUBOP)
+			unregister_ftrace_subops(ops->managed, ops);
+		if (ops->flags & FTRACE_OPS_FL_ENABLED)
+			unregister_ftrace_function(ops);
+		if (ops->func_hash)
+			ftrace_free_filter(ops);
+	}
+}
+
+static void subops_come_and_go(struct kunit *test)
+{
+	unsigned int i, masks[] = { FN_A, FN_A | FN_B, FN_B | FN_C, FN_A };
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, masks[i]));
+
+	EXPECT_TRACED(test, 0);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[0].ops));
+	EXPECT_TRACED(test, FN_A);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[1].ops));
+	EXPECT_TRACED(test, FN_A, FN_A | FN_B);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[2].ops));
+	EXPECT_TRACED(test, FN_A, FN_A | FN_B, FN_B | FN_C);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[3].ops));
+	EXPECT_TRACED(test, FN_A, FN_A | FN_B, FN_B | FN_C, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[1].ops));
+	EXPECT_TRACED(test, FN_A, 0, FN_B | FN_C, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[0].ops));
+	EXPECT_TRACED(test, 0, 0, FN_B | FN_C, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[2].ops));
+	EXPECT_TRACED(test, 0, 0, 0, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[3].ops));
+	EXPECT_TRACED(test, 0);
+
+	KUNIT_EXPECT_FALSE(test, ftrace_is_manager(&manager));
+	KUNIT_EXPECT_FALSE(test, manager.flags & FTRACE_OPS_FL_ENABLED);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(
+			rcu_access_pointer(manager.func_hash->filter_hash)));
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(
+			rcu_access_pointer(manager.func_hash->notrace_hash)));
+
+	/* And once more, now that all of them have been in use */
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[2].ops));
+	EXPECT_TRACED(test, 0, 0, FN_B | FN_C);
+}
+
+static void subops_filter_changes(struct kunit *test)
+{
+	char name_b[] = "func_b", name_none[] = "no_such_function";
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, FN_A));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager,
+							&counters[i].ops));
+	}
+	EXPECT_TRACED(test, FN_A, FN_A, FN_A);
+
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&counters[0].ops, FN_B));
+	EXPECT_TRACED(test, FN_B, FN_A, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&counters[1].ops, FN_A | FN_C));
+	EXPECT_TRACED(test, FN_B, FN_A | FN_C, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(&counters[1].ops,
+						      func_ips[0], 1, 0));
+	EXPECT_TRACED(test, FN_B, FN_C, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(&counters[2].ops,
+						      func_ips[2], 0, 0));
+	EXPECT_TRACED(test, FN_B, FN_C, FN_A | FN_C);
+
+	/* Filtered out, all of it: nothing is traced then, not everything */
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_notrace(&counters[0].ops, name_b,
+						    strlen(name_b), 1));
+	EXPECT_TRACED(test, 0, FN_C, FN_A | FN_C);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[1].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[2].ops));
+	EXPECT_TRACED(test, 0);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_notrace(&counters[0].ops, NULL, 0, 1));
+	EXPECT_TRACED(test, FN_B);
+
+	/* A name that is of no function changes nothing */
+	KUNIT_EXPECT_EQ(test, -EINVAL, ftrace_set_filter(&counters[0].ops,
+						name_none, strlen(name_none), 1));
+	EXPECT_TRACED(test, FN_B);
+}
+
+/* Two subops with the very same filter, one of them of another manager */
+static void subops_share_filter(struct kunit *test)
+{
+	struct ftrace_ops *ops = &counters[0].ops;
+	static struct ftrace_ops other = { .func = ftrace_subops_func };
+
+	KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
+	counters[1].ops.func_hash = ops->func_hash;
+	counters[1].ops.flags |= FTRACE_OPS_FL_INITIALIZED;
+	counters[2].ops.func_hash = ops->func_hash;
+	counters[2].ops.flags |= FTRACE_OPS_FL_INITIALIZED;
+
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, ops));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[1].ops));
+	EXPECT_TRACED(test, FN_A, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_B));
+	EXPECT_TRACED(test, FN_B, FN_B);
+
+	/* By the one that is not registered, for those that are */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, ops));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_C));
+	EXPECT_TRACED(test, 0, FN_C);
+
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&other, &counters[2].ops));
+	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[2]));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_A));
+	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[0]));
+	KUNIT_EXPECT_EQ(test, 0L, rec_count(func_ips[2]));
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&other, &counters[2].ops));
+	EXPECT_TRACED(test, 0, FN_A);
+
+	/* The filter is that of the first one, and freed with it */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[1].ops));
+	counters[1].ops.func_hash = &counters[1].ops.local_hash;
+	counters[2].ops.func_hash = &counters[2].ops.local_hash;
+}
+
+static void subops_misuse(struct kunit *test)
+{
+	struct ftrace_ops *a = &counters[0].ops, *b = &counters[1].ops;
+	struct ftrace_ops *c = &counters[2].ops;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, BIT(i)));
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_ftrace_subops(&manager, a));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, a));
+	EXPECT_TRACED(test, FN_A);
+
+	/* Twice, with another manager, and as an ops of its own */
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(&manager, a));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(c, a));
+	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_ftrace_subops(c, a));
+
+	/* Two levels, from above and from below, and itself */
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(a, b));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(b, b));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(c, &manager));
+
+	/* A manager that has a filter, or is registered */
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(c, b));
+	KUNIT_EXPECT_EQ(test, -EBUSY, set_filter(&manager, FN_B));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(c));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(c, b));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(&manager, c));
+	KUNIT_ASSERT_EQ(test, 0, unregister_ftrace_function(c));
+
+	/* What the manager does not do */
+	b->flags |= FTRACE_OPS_FL_SAVE_REGS;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
+	b->flags ^= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
+	b->flags &= ~FTRACE_OPS_FL_IPMODIFY;
+
+	EXPECT_TRACED(test, FN_A);
+	KUNIT_EXPECT_EQ(test, 0, register_ftrace_subops(&manager, b));
+	EXPECT_TRACED(test, FN_A, FN_B);
+}
+
+/* --- A function that is called all the time while filters change --- */
+
+#define NR_FLIPS	1000
+
+static unsigned long loop_calls;
+
+static int loop(void *unused)
+{
+	while (!kthread_should_stop()) {
+		unsigned int i;
+
+		for (i = 0; i < 100; i++) {
+			loop_calls++;
+			call(func_a);
+			call(func_b);
+		}
+		cond_resched();
+	}
+
+	return 0;
+}
+
+static struct task_struct *loop_start(struct kunit *test)
+{
+	struct task_struct *task;
+	unsigned int cpu;
+
+	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	if (cpu >= nr_cpu_ids)
+		kunit_skip(test, "needs two CPUs");
+
+	loop_calls = 0;
+	task = kthread_create(loop, NULL, "ftrace_loop");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+
+	return task;
+}
+
+/* Change the filters of all but the first, each time in another way */
+static int flip_filters(struct ftrace_ops **ops, unsigned int nr)
+{
+	unsigned int flip;
+	int ret = 0;
+
+	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
+		/* With func_a and without, so that the call site changes, too */
+		ret = set_filter(ops[1 + flip % (nr - 1)],
+				 1 + (flip * 5 / 3) % 7);
+		if (!(flip % 32))
+			cond_resched();
+	}
+
+	return ret;
+}
+
+static void subops_no_call_lost(struct kunit *test)
+{
+	struct ftrace_ops *ops[ARRAY_SIZE(counters)];
+	struct task_struct *task;
+	unsigned int i;
+	int ret;
+
+	/* The last one is an ops of its own, so that there are two at times */
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		ops[i] = &counters[i].ops;
+		KUNIT_ASSERT_EQ(test, 0, set_filter(ops[i], i ? FN_B : FN_A));
+		if (i == ARRAY_SIZE(counters) - 1)
+			ret = register_ftrace_function(ops[i]);
+		else
+			ret = register_ftrace_subops(&manager, ops[i]);
+		KUNIT_ASSERT_EQ(test, 0, ret);
+	}
+
+	task = loop_start(test);
+	ret = flip_filters(ops, ARRAY_SIZE(ops));
+	kthread_stop(task);
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
+	KUNIT_EXPECT_EQ(test, loop_calls, counters[0].calls[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, counters[0].calls[1]);
+	KUNIT_EXPECT_EQ(test, 0UL, counters[0].calls[2]);
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		KUNIT_EXPECT_EQ(test, 0UL, counters[i].error);
+	kunit_info(test, "%lu calls", loop_calls);
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/**
+ * struct graph_counter - a user of function graph that counts
+ * @gops:	the user
+ * @entries:	calls of func_a
+ * @returns:	returns from it
+ * @others:	entries of other functions
+ */
+struct graph_counter {
+	struct fgraph_ops	gops;
+	unsigned long		entries;
+	unsigned long		returns;
+	unsigned long		others;
+};
+
+static notrace int count_entry(struct ftrace_graph_ent *trace,
+			       struct fgraph_ops *gops)
+{
+	struct graph_counter *counter = container_of(gops, struct graph_counter,
+						     gops);
+
+	if (trace->func == func_ips[0])
+		counter->entries++;
+	else
+		counter->others++;
+
+	return 1;
+}
+
+static notrace void count_return(struct ftrace_graph_ret *trace,
+				 struct fgraph_ops *gops)
+{
+	struct graph_counter *counter = container_of(gops, struct graph_counter,
+						     gops);
+
+	if (trace->func == func_ips[0])
+		counter->returns++;
+}
+
+static void subops_no_graph_call_lost(struct kunit *test)
+{
+	static struct graph_counter graph[3];
+	struct ftrace_ops *ops[ARRAY_SIZE(graph)];
+	struct task_struct *task;
+	unsigned int i;
+	int ret;
+
+	memset(graph, 0, sizeof(graph));
+	for (i = 0; i < ARRAY_SIZE(graph); i++) {
+		graph[i].gops.entryfunc = count_entry;
+		graph[i].gops.retfunc = count_return;
+		ops[i] = &graph[i].gops.ops;
+		KUNIT_EXPECT_EQ(test, 0, set_filter(ops[i], i ? FN_B : FN_A));
+		KUNIT_EXPECT_EQ(test, 0, register_ftrace_graph(&graph[i].gops));
+	}
+
+	task = loop_start(test);
+	ret = flip_filters(ops, ARRAY_SIZE(ops));
+	kthread_stop(task);
+
+	for (i = 0; i < ARRAY_SIZE(graph); i++) {
+		unregister_ftrace_graph(&graph[i].gops);
+		ftrace_free_filter(ops[i]);
+	}
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
+	KUNIT_EXPECT_EQ(test, loop_calls, graph[0].entries);
+	KUNIT_EXPECT_EQ(test, loop_calls, graph[0].returns);
+	KUNIT_EXPECT_EQ(test, 0UL, graph[0].others);
+	for (i = 0; i < NR_FUNCS; i++)
+		KUNIT_EXPECT_EQ(test, 0L, rec_count(func_ips[i]));
+}
+#endif
+
+static struct kunit_case subops_cases[] = {
+	KUNIT_CASE(subops_union_named),
+	KUNIT_CASE(subops_union_random),
+	KUNIT_CASE(subops_come_and_go),
+	KUNIT_CASE(subops_filter_changes),
+	KUNIT_CASE(subops_share_filter),
+	KUNIT_CASE(subops_misuse),
+	KUNIT_CASE(subops_no_call_lost),
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	KUNIT_CASE(subops_no_graph_call_lost),
+#endif
+	{}
+};
+
+static struct kunit_suite subops_suite = {
+	.name = "ftrace_subops",
+	.init = subops_init,
+	.exit = subops_exit,
+	.test_cases = subops_cases,
+};
+
+kunit_test_suite(subops_suite);
