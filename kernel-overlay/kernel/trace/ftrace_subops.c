@@ -206,7 +206,7 @@ static int ftrace_subops_prepare(struct ftrace_ops *ops,
 	unsigned int nr = 0;
 	int ret;
 
-	list_for_each_entry(subops, &ops->subop_list, list)
+	list_for_each_entry(subops, &ops->subop_list, subop_list)
 		nr++;
 
 	filters = kmalloc_array(nr + 1, sizeof(*filters), GFP_KERNEL);
@@ -214,7 +214,7 @@ static int ftrace_subops_prepare(struct ftrace_ops *ops,
 		return -ENOMEM;
 
 	nr = 0;
-	list_for_each_entry(subops, &ops->subop_list, list) {
+	list_for_each_entry(subops, &ops->subop_list, subop_list) {
 		if (subops == drop)
 			continue;
 		filters[nr++] = subops->func_hash == old ? new :
@@ -432,10 +432,15 @@ static int ftrace_subops_check(struct ftrace_ops *ops, struct ftrace_ops *subops
 		return -EINVAL;
 	}
 
-	if (subops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT |
-			     FTRACE_OPS_FL_PERMANENT) ||
-	    (subops->flags & FTRACE_OPS_FL_SAVE_REGS &&
-	     !(ops->flags & FTRACE_OPS_FL_SAVE_REGS))) {
+	if ((subops->flags | ops->flags) & (FTRACE_OPS_FL_IPMODIFY |
+					    FTRACE_OPS_FL_DIRECT |
+					    FTRACE_OPS_FL_PERMANENT)) {
+		ftrace_subops_refuse(ops, subops, "one asks for what is not shared");
+		return -EINVAL;
+	}
+
+	if (subops->flags & ~ops->flags & (FTRACE_OPS_FL_SAVE_REGS |
+					   FTRACE_OPS_FL_RECURSION)) {
 		ftrace_subops_refuse(ops, subops,
 				     "it asks for what the manager has not");
 		return -EINVAL;
@@ -451,18 +456,19 @@ static void ftrace_subops_link(struct ftrace_ops *ops, struct ftrace_ops *subops
 	subops->saved_func = subops->func;
 	ftrace_ops_update_pid_func(subops);
 	/* Pairs with list_for_each_entry_lockless() in ftrace_subops_func() */
-	list_add_tail_rcu(&subops->list, &ops->subop_list);
+	list_add_tail_rcu(&subops->subop_list, &ops->subop_list);
 }
 
 /* The caller waits until nobody can have seen @subops any more */
 static void ftrace_subops_unlink(struct ftrace_ops *subops)
 {
-	list_del_rcu(&subops->list);
+	list_del_rcu(&subops->subop_list);
 }
 
 static void ftrace_subops_release(struct ftrace_ops *subops)
 {
 	subops->func = subops->saved_func;
+	INIT_LIST_HEAD(&subops->subop_list);
 	subops->managed = NULL;
 	subops->flags &= ~FTRACE_OPS_FL_SUBOP;
 }
@@ -474,8 +480,8 @@ static void ftrace_subops_release(struct ftrace_ops *subops)
  * @subops:	what to trace: its filter counts, and from here on each change
  *		of it, too. It must neither be registered, nor be a subop or a
  *		manager, and not ask for what only the ops at a call site can
- *		do (IPMODIFY, DIRECT, PERMANENT, or SAVE_REGS unless the manager
- *		asks for it)
+ *		do (IPMODIFY, DIRECT, PERMANENT; and SAVE_REGS or RECURSION
+ *		unless the manager asks for it as well)
  * @command:	what to tell ftrace_startup() if this is the first subop
  *
  * The callback of @ops may be called for functions of @subops before this
@@ -634,7 +640,8 @@ int unregister_ftrace_subops(struct ftrace_ops *ops, struct ftrace_ops *subops)
  * @fregs:	registers, as far as the manager has asked for them
  *
  * Calls the callback of each subop whose filter matches, with the arguments it
- * would have if it were registered on its own.
+ * would have if it were registered on its own. Protection from recursion is up
+ * to the manager, as ftrace_startup_subops() sees to it.
  *
  * Context: any, NMI included.
  */
@@ -646,9 +653,10 @@ void ftrace_subops_func(unsigned long ip, unsigned long parent_ip,
 	/* Pairs with synchronize_rcu_tasks_rude() in ftrace_shutdown_subops() */
 	preempt_disable_notrace();
 
-	list_for_each_entry_lockless(subops, &op->subop_list, list) {
-		if (ftrace_ops_test(subops, ip, ftrace_get_regs(fregs)))
-			ftrace_ops_get_func(subops)(ip, parent_ip, subops, fregs);
+	list_for_each_entry_lockless(subops, &op->subop_list, subop_list) {
+		if ((!(subops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching()) &&
+		    ftrace_ops_test(subops, ip, ftrace_get_regs(fregs)))
+			subops->func(ip, parent_ip, subops, fregs);
 	}
 
 	preempt_enable_notrace();

@@ -288,7 +288,9 @@ static notrace void count_call(unsigned long ip, unsigned long parent_ip,
 	counter->error++;
 }
 
-static struct counter counters[4];
+#define NR_COUNTERS	4
+
+static struct counter *counters;
 static struct ftrace_ops manager = { .func = ftrace_subops_func };
 
 /* The number of ops that a record is traced for */
@@ -332,7 +334,7 @@ static void expect_traced(struct kunit *test, const unsigned int *traced)
 {
 	unsigned int c, i, all = 0;
 
-	for (c = 0; c < ARRAY_SIZE(counters); c++) {
+	for (c = 0; c < NR_COUNTERS; c++) {
 		memset(counters[c].calls, 0, sizeof(counters[c].calls));
 		counters[c].error = 0;
 		all |= traced[c];
@@ -341,7 +343,7 @@ static void expect_traced(struct kunit *test, const unsigned int *traced)
 	for (i = 0; i < NR_FUNCS; i++)
 		call(funcs[i]);
 
-	for (c = 0; c < ARRAY_SIZE(counters); c++) {
+	for (c = 0; c < NR_COUNTERS; c++) {
 		for (i = 0; i < NR_FUNCS; i++)
 			KUNIT_EXPECT_EQ_MSG(test, counters[c].calls[i],
 					    (unsigned long)!!(traced[c] & BIT(i)),
@@ -355,7 +357,11 @@ static void expect_traced(struct kunit *test, const unsigned int *traced)
 }
 
 #define EXPECT_TRACED(test, ...)					\
-	expect_traced(test, (unsigned int[ARRAY_SIZE(counters)]){ __VA_ARGS__ })
+do {									\
+	const unsigned int traced[NR_COUNTERS] = { __VA_ARGS__ }; \
+									\
+	expect_traced(test, traced);					\
+} while (0)
 
 static int subops_init(struct kunit *test)
 {
@@ -366,26 +372,94 @@ static int subops_init(struct kunit *test)
 		KUNIT_ASSERT_NE(test, func_ips[i], 0UL);
 	}
 
-	memset(counters, 0, sizeof(counters));
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
+	/* New ones, as ftrace may keep something of what was registered once */
+	counters = kunit_kcalloc(test, NR_COUNTERS, sizeof(*counters), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, counters);
+	for (i = 0; i < NR_COUNTERS; i++)
 		counters[i].ops.func = count_call;
 
 	return 0;
 }
 
-/* Whatever became of a test, nothing of it must go on */
-static void subops_exit(struct kunit *test)
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/**
+ * struct graph_counter - a user of function graph that counts
+ * @gops:	the user
+ * @entries:	calls of func_a
+ * @returns:	returns from it
+ * @others:	entries of other functions
+ */
+struct graph_counter {
+	struct fgraph_ops	gops;
+	unsigned long		entries;
+	unsigned long		returns;
+	unsigned long		others;
+};
+
+static notrace int count_entry(struct ftrace_graph_ent *trace,
+			       struct fgraph_ops *gops)
+{
+	struct graph_counter *counter = container_of(gops, struct graph_counter,
+						     gops);
+
+	if (trace->func == func_ips[0])
+		counter->entries++;
+	else
+		counter->others++;
+
+	return 1;
+}
+
+static notrace void count_return(struct ftrace_graph_ret *trace,
+				 struct fgraph_ops *gops)
+{
+	struct graph_counter *counter = container_of(gops, struct graph_counter,
+						     gops);
+
+	if (trace->func == func_ips[0])
+		counter->returns++;
+}
+
+static struct graph_counter graph[3];
+
+static void graph_counters_exit(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++) {
-		struct ftrace_ops *ops = &counters[i].ops;
+	for (i = 0; i < ARRAY_SIZE(graph); i++) {
+		/* Does nothing if it is not registered */
+		unregister_ftrace_graph(&graph[i].gops);
+		if (graph[i].gops.ops.func_hash)
+			ftrace_free_filter(&graph[i].gops.ops);
+	}
+	memset(graph, 0, sizeof(graph));
+}
+#else
+static void graph_counters_exit(void) { }
+#endif
+
+/* Whatever became of a test, nothing of it must go on */
+static void subops_exit(struct kunit *test)
+{
+	struct ftrace_ops *ops;
+	unsigned int i;
+
+	graph_counters_exit();
+
+	for (i = 0; i < NR_COUNTERS; i++) {
+		ops = &counters[i].ops;
 
 		if (ops->flags & FTRACE_OPS_FL_SUBOP)
 			unregister_ftrace_subops(ops->managed, ops);
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
 			unregister_ftrace_function(ops);
-		if (ops->func_hash)
+	}
+
+	/* Some may have that of another one */
+	for (i = 0; i < NR_COUNTERS; i++) {
+		ops = &counters[i].ops;
+
+		if (ops->func_hash == &ops->local_hash)
 			ftrace_free_filter(ops);
 	}
 }
@@ -393,8 +467,9 @@ static void subops_exit(struct kunit *test)
 static void subops_come_and_go(struct kunit *test)
 {
 	unsigned int i, masks[] = { FN_A, FN_A | FN_B, FN_B | FN_C, FN_A };
+	struct ftrace_hash *hash;
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
+	for (i = 0; i < NR_COUNTERS; i++)
 		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, masks[i]));
 
 	EXPECT_TRACED(test, 0);
@@ -417,10 +492,10 @@ static void subops_come_and_go(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, ftrace_is_manager(&manager));
 	KUNIT_EXPECT_FALSE(test, manager.flags & FTRACE_OPS_FL_ENABLED);
-	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(
-			rcu_access_pointer(manager.func_hash->filter_hash)));
-	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(
-			rcu_access_pointer(manager.func_hash->notrace_hash)));
+	hash = rcu_access_pointer(manager.func_hash->filter_hash);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(hash));
+	hash = rcu_access_pointer(manager.func_hash->notrace_hash);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(hash));
 
 	/* And once more, now that all of them have been in use */
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[2].ops));
@@ -431,11 +506,13 @@ static void subops_filter_changes(struct kunit *test)
 {
 	char name_b[] = "func_b", name_none[] = "no_such_function";
 	unsigned int i;
+	int ret;
 
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, FN_A));
-		KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager,
-							&counters[i].ops));
+		struct ftrace_ops *ops = &counters[i].ops;
+
+		KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, ops));
 	}
 	EXPECT_TRACED(test, FN_A, FN_A, FN_A);
 
@@ -461,8 +538,8 @@ static void subops_filter_changes(struct kunit *test)
 	EXPECT_TRACED(test, FN_B);
 
 	/* A name that is of no function changes nothing */
-	KUNIT_EXPECT_EQ(test, -EINVAL, ftrace_set_filter(&counters[0].ops,
-						name_none, strlen(name_none), 1));
+	ret = ftrace_set_filter(&counters[0].ops, name_none, strlen(name_none), 1);
+	KUNIT_EXPECT_EQ(test, -EINVAL, ret);
 	EXPECT_TRACED(test, FN_B);
 }
 
@@ -497,10 +574,14 @@ static void subops_share_filter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&other, &counters[2].ops));
 	EXPECT_TRACED(test, 0, FN_A);
 
-	/* The filter is that of the first one, and freed with it */
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[1].ops));
-	counters[1].ops.func_hash = &counters[1].ops.local_hash;
-	counters[2].ops.func_hash = &counters[2].ops.local_hash;
+	/* One that is registered on its own, changed by way of the subop */
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&counters[2].ops));
+	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[0]));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&counters[1].ops, FN_C));
+	KUNIT_EXPECT_EQ(test, 0L, rec_count(func_ips[0]));
+	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[2]));
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&counters[2].ops));
+	EXPECT_TRACED(test, 0, FN_C);
 }
 
 static void subops_misuse(struct kunit *test)
@@ -537,7 +618,9 @@ static void subops_misuse(struct kunit *test)
 	/* What the manager does not do */
 	b->flags |= FTRACE_OPS_FL_SAVE_REGS;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
-	b->flags ^= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
+	b->flags ^= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
+	b->flags ^= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_IPMODIFY;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
 	b->flags &= ~FTRACE_OPS_FL_IPMODIFY;
 
@@ -605,16 +688,16 @@ static int flip_filters(struct ftrace_ops **ops, unsigned int nr)
 
 static void subops_no_call_lost(struct kunit *test)
 {
-	struct ftrace_ops *ops[ARRAY_SIZE(counters)];
+	struct ftrace_ops *ops[NR_COUNTERS];
 	struct task_struct *task;
 	unsigned int i;
 	int ret;
 
 	/* The last one is an ops of its own, so that there are two at times */
-	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+	for (i = 0; i < NR_COUNTERS; i++) {
 		ops[i] = &counters[i].ops;
 		KUNIT_ASSERT_EQ(test, 0, set_filter(ops[i], i ? FN_B : FN_A));
-		if (i == ARRAY_SIZE(counters) - 1)
+		if (i == NR_COUNTERS - 1)
 			ret = register_ftrace_function(ops[i]);
 		else
 			ret = register_ftrace_subops(&manager, ops[i]);
@@ -630,75 +713,33 @@ static void subops_no_call_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, loop_calls, counters[0].calls[0]);
 	KUNIT_EXPECT_EQ(test, 0UL, counters[0].calls[1]);
 	KUNIT_EXPECT_EQ(test, 0UL, counters[0].calls[2]);
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
+	for (i = 0; i < NR_COUNTERS; i++)
 		KUNIT_EXPECT_EQ(test, 0UL, counters[i].error);
 	kunit_info(test, "%lu calls", loop_calls);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/**
- * struct graph_counter - a user of function graph that counts
- * @gops:	the user
- * @entries:	calls of func_a
- * @returns:	returns from it
- * @others:	entries of other functions
- */
-struct graph_counter {
-	struct fgraph_ops	gops;
-	unsigned long		entries;
-	unsigned long		returns;
-	unsigned long		others;
-};
-
-static notrace int count_entry(struct ftrace_graph_ent *trace,
-			       struct fgraph_ops *gops)
-{
-	struct graph_counter *counter = container_of(gops, struct graph_counter,
-						     gops);
-
-	if (trace->func == func_ips[0])
-		counter->entries++;
-	else
-		counter->others++;
-
-	return 1;
-}
-
-static notrace void count_return(struct ftrace_graph_ret *trace,
-				 struct fgraph_ops *gops)
-{
-	struct graph_counter *counter = container_of(gops, struct graph_counter,
-						     gops);
-
-	if (trace->func == func_ips[0])
-		counter->returns++;
-}
-
 static void subops_no_graph_call_lost(struct kunit *test)
 {
-	static struct graph_counter graph[3];
 	struct ftrace_ops *ops[ARRAY_SIZE(graph)];
 	struct task_struct *task;
 	unsigned int i;
 	int ret;
 
-	memset(graph, 0, sizeof(graph));
 	for (i = 0; i < ARRAY_SIZE(graph); i++) {
 		graph[i].gops.entryfunc = count_entry;
 		graph[i].gops.retfunc = count_return;
 		ops[i] = &graph[i].gops.ops;
-		KUNIT_EXPECT_EQ(test, 0, set_filter(ops[i], i ? FN_B : FN_A));
-		KUNIT_EXPECT_EQ(test, 0, register_ftrace_graph(&graph[i].gops));
+		KUNIT_ASSERT_EQ(test, 0, set_filter(ops[i], i ? FN_B : FN_A));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph[i].gops));
 	}
 
 	task = loop_start(test);
 	ret = flip_filters(ops, ARRAY_SIZE(ops));
 	kthread_stop(task);
 
-	for (i = 0; i < ARRAY_SIZE(graph); i++) {
+	for (i = 0; i < ARRAY_SIZE(graph); i++)
 		unregister_ftrace_graph(&graph[i].gops);
-		ftrace_free_filter(ops[i]);
-	}
 
 	KUNIT_EXPECT_EQ(test, 0, ret);
 	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
