@@ -387,7 +387,7 @@ static int subops_init(struct kunit *test)
  * @gops:	the user
  * @entries:	calls of func_a
  * @returns:	returns from it
- * @others:	entries of other functions
+ * @others:	entries of, and returns from, other functions
  */
 struct graph_counter {
 	struct fgraph_ops	gops;
@@ -418,6 +418,8 @@ static notrace void count_return(struct ftrace_graph_ret *trace,
 
 	if (trace->func == func_ips[0])
 		counter->returns++;
+	else
+		counter->others++;
 }
 
 static struct graph_counter graph[3];
