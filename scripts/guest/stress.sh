@@ -78,15 +78,17 @@ start() { # i
 }
 
 stop() { # i
-	local c f overrun=0
+	local c f n overrun=''
 	put "instances/m$1/tracing_on" 0
 	if [ "$what" = function_graph ]; then
-		for c in instances/m"$1"/per_cpu/cpu*/stats; do
-			while read -r f c; do [ "$f" != overrun: ] || overrun=$((overrun + c)); done <"$c"
+		for c in instances/m"$1"/per_cpu/cpu*; do
+			while read -r f n; do
+				[ "$f" != overrun: ] || [ "$n" -eq 0 ] || overrun+=" ${c##*/cpu}"
+			done <"$c/stats"
 		done
 		dump=$((dump + 1))
 		{
-			echo "# overrun: $overrun"
+			echo "# overrun:$overrun"
 			head -n 20000 "instances/m$1/trace"
 		} >"/out/trace.$round.m$1"
 	fi
