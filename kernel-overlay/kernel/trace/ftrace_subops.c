@@ -11,7 +11,7 @@
  * The filter of the manager is never changed bit by bit. It is computed from
  * those of all subops each time that one comes, goes, or changes its filter.
  */
-#include <linux/ftrace.h>
+#include <linux/ftrace_mux.h>
 #include <linux/kprobes.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -463,6 +463,7 @@ static void ftrace_subops_link(struct ftrace_ops *ops, struct ftrace_ops *subops
 static void ftrace_subops_unlink(struct ftrace_ops *subops)
 {
 	list_del_rcu(&subops->subop_list);
+	ftrace_mux_forget(subops);
 }
 
 static void ftrace_subops_release(struct ftrace_ops *subops)
@@ -523,6 +524,9 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 			return 0;
 		ret = -ENODEV;
 	} else {
+		/* The ready-made callback does */
+		if (ops->func == ftrace_subops_func)
+			ops->flags |= FTRACE_OPS_FL_SUBSET;
 		ftrace_subops_set_filter(ops);
 		ftrace_subops_link(ops, subops);
 		ret = ftrace_startup(ops, command);
@@ -579,9 +583,14 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	} else {
 		if (unlikely(ftrace_is_dead()))
 			ret = -ENODEV;
-		else if (!ftrace_subops_prepare(ops, NULL, subops, NULL, NULL))
-			ftrace_subops_update(ops);
+		else
+			ret = ftrace_subops_prepare(ops, NULL, subops, NULL, NULL);
+		/* Call sites are not to get to know of it again */
 		ftrace_subops_unlink(subops);
+		if (!ret)
+			ftrace_subops_update(ops);
+		else if (ret == -ENOMEM)
+			ret = 0;
 		synchronize_rcu_tasks_rude();
 	}
 
@@ -648,17 +657,33 @@ int unregister_ftrace_subops(struct ftrace_ops *ops, struct ftrace_ops *subops)
 void ftrace_subops_func(unsigned long ip, unsigned long parent_ip,
 			struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
+	struct ftrace_subset *subset;
 	struct ftrace_ops *subops;
+	unsigned int i;
 
 	/* Pairs with synchronize_rcu_tasks_rude() in ftrace_shutdown_subops() */
 	preempt_disable_notrace();
+
+	subset = ftrace_ops_subset(op);
+	if (subset) {
+		for (i = 0; i < subset->nr; i++) {
+			subops = subset->subops[i];
+			if (!(subops->flags & FTRACE_OPS_FL_RCU) ||
+			    rcu_is_watching())
+				subops->func(ip, parent_ip, subops, fregs);
+		}
+		goto out;
+	}
+
+	if (op->managed)
+		op = op->managed;
 
 	list_for_each_entry_lockless(subops, &op->subop_list, subop_list) {
 		if ((!(subops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching()) &&
 		    ftrace_ops_test(subops, ip, ftrace_get_regs(fregs)))
 			subops->func(ip, parent_ip, subops, fregs);
 	}
-
+out:
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(ftrace_subops_func);

@@ -647,7 +647,7 @@ static int loop(void *unused)
 			call(func_a);
 			call(func_b);
 		}
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 
 	return 0;
@@ -682,7 +682,7 @@ static int flip_filters(struct ftrace_ops **ops, unsigned int nr)
 		ret = set_filter(ops[1 + flip % (nr - 1)],
 				 1 + (flip * 5 / 3) % 7);
 		if (!(flip % 32))
-			cond_resched();
+			cond_resched_tasks_rcu_qs();
 	}
 
 	return ret;

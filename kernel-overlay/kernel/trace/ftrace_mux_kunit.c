@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the sets that functions call: that everyone who traces a
+ * function is called with what is its own, and nobody else, whatever comes and
+ * goes meanwhile.
+ *
+ * Unlike the rest of kernel/trace, this file is compiled to be traced.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/ftrace_mux.h>
+#include <linux/kthread.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+
+#include "trace.h"
+#include "ftrace_internal.h"
+
+static noinline notrace void call(void (*func)(void))
+{
+	func();
+	barrier();
+}
+
+static noinline void func_a(void)
+{
+	barrier();
+}
+
+static noinline void func_b(void)
+{
+	barrier_data(&func_b);
+}
+
+static noinline void func_c(void)
+{
+	barrier_data(&func_c);
+}
+
+static noinline void func_d(void)
+{
+	barrier_data(&func_d);
+}
+
+static void (*const funcs[])(void) = { func_a, func_b, func_c, func_d };
+
+#define NR_FUNCS	ARRAY_SIZE(funcs)
+#define FN_A		BIT(0)
+#define FN_B		BIT(1)
+#define FN_ALL		(BIT(NR_FUNCS) - 1)
+
+#define NR_TRACERS	8
+
+/**
+ * struct one_tracer - one who traces some of the functions, and counts
+ * @ops:	its ops
+ * @functions:	mask of the functions it traces
+ * @calls:	how often each was called
+ * @error:	how often it was called with something that is wrong
+ * @regs:	the registers it was handed last
+ * @action:	what else to do
+ */
+struct one_tracer {
+	struct ftrace_ops	ops;
+	unsigned int		functions;
+	unsigned long		calls[NR_FUNCS];
+	unsigned long		error;
+	struct pt_regs		*regs;
+	void			(*action)(struct one_tracer *tracer,
+					  struct ftrace_regs *fregs);
+};
+
+static struct one_tracer *tracers;
+static unsigned long func_ips[NR_FUNCS];
+/* Where call() calls from, as everybody should see it */
+static unsigned long caller;
+
+static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct one_tracer *tracer = container_of(op, struct one_tracer, ops);
+	unsigned int i;
+
+	tracer->regs = ftrace_get_regs(fregs);
+
+	if (!caller)
+		caller = parent_ip;
+	if (parent_ip != caller)
+		tracer->error++;
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		if (ip == func_ips[i]) {
+			tracer->calls[i]++;
+			if (tracer->action)
+				tracer->action(tracer, fregs);
+			return;
+		}
+	}
+	tracer->error++;
+}
+
+static int set_filter(struct one_tracer *tracer, unsigned int functions)
+{
+	unsigned int i, nr = 0;
+	unsigned long ips[NR_FUNCS];
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		if (functions & BIT(i))
+			ips[nr++] = func_ips[i];
+	}
+	tracer->functions = functions;
+
+	return ftrace_set_filter_ips(&tracer->ops, ips, nr, 0, 1);
+}
+
+static bool is_registered(struct one_tracer *tracer)
+{
+	return tracer->ops.flags & FTRACE_OPS_FL_ENABLED;
+}
+
+static void start(struct kunit *test, unsigned int i, unsigned int functions)
+{
+	KUNIT_ASSERT_EQ(test, 0, set_filter(&tracers[i], functions));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&tracers[i].ops));
+}
+
+/* Call each function once, and see who is told of it */
+static void expect_calls(struct kunit *test)
+{
+	unsigned int i, f;
+
+	for (i = 0; i < NR_TRACERS; i++)
+		memset(tracers[i].calls, 0, sizeof(tracers[i].calls));
+
+	for (f = 0; f < NR_FUNCS; f++)
+		call(funcs[f]);
+
+	for (i = 0; i < NR_TRACERS; i++) {
+		for (f = 0; f < NR_FUNCS; f++) {
+			unsigned long expected = is_registered(&tracers[i]) &&
+						 tracers[i].functions & BIT(f);
+
+			KUNIT_EXPECT_EQ_MSG(test, expected, tracers[i].calls[f],
+					    "tracer %u, function %u", i, f);
+		}
+		KUNIT_EXPECT_EQ(test, 0UL, tracers[i].error);
+	}
+}
+
+/* Which set does a function call? The caller holds no reference to it */
+static struct ftrace_set *set_of(unsigned int f)
+{
+	struct ftrace_set *set = NULL;
+	struct ftrace_rec_iter *iter;
+
+	mutex_lock(&ftrace_lock);
+	for_ftrace_rec_iter(iter) {
+		struct dyn_ftrace *rec = ftrace_rec_iter_record(iter);
+
+		if (rec->ip == func_ips[f])
+			set = ftrace_mux_set(ftrace_rec_set_called(rec));
+	}
+	mutex_unlock(&ftrace_lock);
+
+	return set;
+}
+
+static void expect_audit(struct kunit *test)
+{
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_FTRACE_MUX_AUDIT))
+		return;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_mux_audit(NULL);
+	mutex_unlock(&ftrace_lock);
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+}
+
+static int mux_init(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
+		KUNIT_ASSERT_NE(test, 0UL, func_ips[i]);
+	}
+
+	tracers = kcalloc(NR_TRACERS, sizeof(*tracers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, tracers);
+	for (i = 0; i < NR_TRACERS; i++)
+		tracers[i].ops.func = trace_call;
+	caller = 0;
+
+	return 0;
+}
+
+static void mux_exit(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; tracers && i < NR_TRACERS; i++) {
+		if (is_registered(&tracers[i]))
+			unregister_ftrace_function(&tracers[i].ops);
+		ftrace_free_filter(&tracers[i].ops);
+	}
+	kfree(tracers);
+	tracers = NULL;
+}
+
+/* Functions with the same tracers have the same set, those with one have none */
+static void mux_sets(struct kunit *test)
+{
+	start(test, 0, FN_A | FN_B);
+	KUNIT_EXPECT_NULL(test, set_of(0));
+	expect_calls(test);
+
+	start(test, 1, FN_ALL);
+	KUNIT_EXPECT_NOT_NULL(test, set_of(0));
+	KUNIT_EXPECT_PTR_EQ(test, set_of(0), set_of(1));
+	KUNIT_EXPECT_NULL(test, set_of(2));
+	expect_calls(test);
+
+	start(test, 2, FN_B);
+	KUNIT_EXPECT_PTR_NE(test, set_of(0), set_of(1));
+	KUNIT_EXPECT_EQ(test, 3U, set_of(1)->nr_members);
+	expect_calls(test);
+
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_A | FN_B));
+	KUNIT_EXPECT_PTR_EQ(test, set_of(0), set_of(1));
+	expect_calls(test);
+	expect_audit(test);
+
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	KUNIT_EXPECT_EQ(test, 2U, set_of(0)->nr_members);
+	expect_calls(test);
+
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	KUNIT_EXPECT_NULL(test, set_of(0));
+	expect_calls(test);
+	expect_audit(test);
+}
+
+/* Registers are handed over where one has asked for them, on that function */
+static void mux_regs(struct kunit *test)
+{
+	tracers[1].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	start(test, 0, FN_A | FN_B);
+	start(test, 1, FN_A);
+	start(test, 2, FN_A | FN_B);
+
+	call(func_a);
+	KUNIT_EXPECT_NOT_NULL(test, tracers[0].regs);
+	KUNIT_EXPECT_NOT_NULL(test, tracers[1].regs);
+	KUNIT_EXPECT_NOT_NULL(test, tracers[2].regs);
+
+	call(func_b);
+	KUNIT_EXPECT_NULL(test, tracers[0].regs);
+	KUNIT_EXPECT_NULL(test, tracers[2].regs);
+
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	call(func_a);
+	KUNIT_EXPECT_NULL(test, tracers[0].regs);
+	expect_calls(test);
+	expect_audit(test);
+}
+
+static unsigned long real_parent;
+
+/* As a tracer does that wants to know of the return */
+static notrace void change_parent(struct one_tracer *tracer, struct ftrace_regs *fregs)
+{
+	unsigned long *parent = (void *)fregs->regs.sp;
+
+	real_parent = *parent;
+	*parent = 0xdead;
+}
+
+static notrace void restore_parent(struct one_tracer *tracer, struct ftrace_regs *fregs)
+{
+	unsigned long *parent = (void *)fregs->regs.sp;
+
+	if (*parent != 0xdead)
+		tracer->error++;
+	*parent = real_parent;
+}
+
+/* What one does to the return address the others don't get to see */
+static void mux_parent_changes(struct kunit *test)
+{
+	unsigned int i;
+
+	/* The last that was registered is called first */
+	tracers[0].action = restore_parent;
+	tracers[3].action = change_parent;
+	for (i = 0; i < 4; i++)
+		start(test, i, FN_A);
+	expect_calls(test);
+
+	/* Again, with the trampoline that saves all registers */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
+	tracers[3].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	start(test, 3, FN_A);
+	expect_calls(test);
+	KUNIT_EXPECT_NOT_NULL(test, tracers[1].regs);
+}
+
+/* Calls the function that it traces */
+static notrace void recurse(struct one_tracer *tracer, struct ftrace_regs *fregs)
+{
+	if (tracer->calls[0] < 5)
+		call(func_a);
+}
+
+/*
+ * Who can not protect itself from recursion is protected. Once it may come
+ * through, as that might have been an interrupt.
+ */
+static void mux_recursion(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		tracers[i].ops.flags |= FTRACE_OPS_FL_RECURSION;
+	tracers[1].action = recurse;
+	for (i = 0; i < 3; i++)
+		start(test, i, FN_A);
+
+	call(func_a);
+	KUNIT_EXPECT_LT(test, tracers[1].calls[0], 5UL);
+	KUNIT_EXPECT_LT(test, tracers[0].calls[0], 5UL);
+	KUNIT_EXPECT_LT(test, tracers[2].calls[0], 5UL);
+}
+
+#define NR_ENTRIES	32
+
+static notrace void unwind(struct one_tracer *tracer, struct ftrace_regs *fregs)
+{
+	unsigned long entries[NR_ENTRIES];
+	unsigned int i, nr;
+
+	nr = stack_trace_save(entries, NR_ENTRIES, 0);
+	for (i = 0; i < nr; i++) {
+		if (entries[i] == caller)
+			return;
+	}
+	tracer->error++;
+}
+
+/* From within a callback the stack can be unwound, to who called the function */
+static void mux_unwind(struct kunit *test)
+{
+	unsigned int i;
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A);
+	expect_calls(test);
+
+	for (i = 0; i < 2; i++)
+		tracers[i].action = unwind;
+	expect_calls(test);
+
+	tracers[2].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	tracers[2].action = unwind;
+	start(test, 2, FN_A);
+	expect_calls(test);
+}
+
+#define NR_STEPS	1500
+
+static void random_steps(struct kunit *test, unsigned int steps)
+{
+	unsigned int step, i, functions;
+
+	for (step = 0; step < steps; step++) {
+		i = get_random_u32_below(NR_TRACERS);
+		/* No function at all would be all there are */
+		functions = 1 + get_random_u32_below(FN_ALL);
+
+		if (!is_registered(&tracers[i])) {
+			tracers[i].ops.flags &= ~(FTRACE_OPS_FL_SAVE_REGS |
+						  FTRACE_OPS_FL_RECURSION |
+						  FTRACE_OPS_FL_RCU);
+			if (!get_random_u32_below(4))
+				tracers[i].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+			if (!get_random_u32_below(4))
+				tracers[i].ops.flags |= FTRACE_OPS_FL_RECURSION;
+			if (!get_random_u32_below(4))
+				tracers[i].ops.flags |= FTRACE_OPS_FL_RCU;
+			start(test, i, functions);
+		} else if (get_random_u32_below(8)) {
+			KUNIT_ASSERT_EQ(test, 0, set_filter(&tracers[i], functions));
+		} else {
+			KUNIT_ASSERT_EQ(test, 0,
+					unregister_ftrace_function(&tracers[i].ops));
+		}
+
+		expect_calls(test);
+		if (!(step % 16))
+			expect_audit(test);
+		cond_resched();
+	}
+}
+
+static void mux_random(struct kunit *test)
+{
+	random_steps(test, NR_STEPS);
+}
+
+/* The same, with fewer sets than are wanted, and none */
+static void mux_random_cap(struct kunit *test)
+{
+	unsigned int max = ftrace_mux_limit(2);
+
+	random_steps(test, NR_STEPS / 10);
+	ftrace_mux_limit(0);
+	random_steps(test, NR_STEPS / 10);
+	ftrace_mux_limit(max);
+	random_steps(test, NR_STEPS / 10);
+}
+
+/* The same, while sets are turned off and on */
+static void mux_random_switch(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_STEPS / 100; i++) {
+		KUNIT_EXPECT_EQ(test, 0, ftrace_mux_switch(i & 1));
+		expect_calls(test);
+		if (!(i & 1))
+			KUNIT_EXPECT_NULL(test, set_of(0));
+		random_steps(test, 10);
+	}
+	KUNIT_EXPECT_EQ(test, 0, ftrace_mux_switch(true));
+	expect_calls(test);
+}
+
+static unsigned long loop_calls;
+
+static int loop(void *unused)
+{
+	while (!kthread_should_stop()) {
+		unsigned int i;
+
+		for (i = 0; i < 100; i++) {
+			loop_calls++;
+			call(func_a);
+		}
+		cond_resched_tasks_rcu_qs();
+	}
+
+	return 0;
+}
+
+#define NR_FLIPS	1000
+
+/* Whatever the others do, one who traces a function sees each call of it once */
+static void mux_no_call_lost(struct kunit *test)
+{
+	struct task_struct *task;
+	unsigned int cpu, flip;
+	int ret = 0;
+
+	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	if (cpu >= nr_cpu_ids)
+		kunit_skip(test, "needs two CPUs");
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A | FN_B);
+	start(test, 2, FN_A);
+
+	loop_calls = 0;
+	task = kthread_create(loop, NULL, "ftrace_loop");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+
+	/* With func_a, and without */
+	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
+		ret = set_filter(&tracers[1 + flip % 2], 1 + (flip * 5 / 3) % 7);
+		cond_resched_tasks_rcu_qs();
+	}
+	kthread_stop(task);
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
+	KUNIT_EXPECT_EQ(test, loop_calls, tracers[0].calls[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, tracers[0].error);
+	kunit_info(test, "%lu calls", loop_calls);
+}
+
+#define NR_MANY		80
+
+/* More than a trampoline has calls for */
+static void mux_many(struct kunit *test)
+{
+	struct one_tracer *few = tracers;
+	unsigned int i, nr;
+
+	tracers = kcalloc(NR_MANY, sizeof(*tracers), GFP_KERNEL);
+	if (!tracers) {
+		tracers = few;
+		KUNIT_FAIL(test, "no memory");
+		return;
+	}
+
+	for (nr = 0; nr < NR_MANY; nr++) {
+		tracers[nr].ops.func = trace_call;
+		if (set_filter(&tracers[nr], FN_A) ||
+		    register_ftrace_function(&tracers[nr].ops))
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, NR_MANY, nr);
+	KUNIT_EXPECT_NOT_NULL(test, set_of(0));
+	expect_audit(test);
+
+	call(func_a);
+	for (i = 0; i < nr; i++) {
+		KUNIT_EXPECT_EQ(test, 1UL, tracers[i].calls[0]);
+		KUNIT_EXPECT_EQ(test, 0UL, tracers[i].error);
+	}
+
+	while (nr--) {
+		KUNIT_EXPECT_EQ(test, 0,
+				unregister_ftrace_function(&tracers[nr].ops));
+		ftrace_free_filter(&tracers[nr].ops);
+	}
+	kfree(tracers);
+	tracers = few;
+}
+
+static struct kunit_case mux_cases[] = {
+	KUNIT_CASE(mux_sets),
+	KUNIT_CASE(mux_regs),
+	KUNIT_CASE(mux_parent_changes),
+	KUNIT_CASE(mux_recursion),
+	KUNIT_CASE(mux_unwind),
+	KUNIT_CASE(mux_many),
+	KUNIT_CASE(mux_random),
+	KUNIT_CASE(mux_random_cap),
+	KUNIT_CASE(mux_random_switch),
+	KUNIT_CASE(mux_no_call_lost),
+	{}
+};
+
+static struct kunit_suite mux_suite = {
+	.name		= "ftrace_mux",
+	.init		= mux_init,
+	.exit		= mux_exit,
+	.test_cases	= mux_cases,
+};
+kunit_test_suite(mux_suite);
