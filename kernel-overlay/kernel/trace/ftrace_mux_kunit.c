@@ -371,9 +371,25 @@ static void mux_unwind(struct kunit *test)
 
 #define NR_STEPS	1500
 
+static unsigned int most_sets;
+
+static unsigned int count_sets(void)
+{
+	unsigned int id, nr = 0;
+
+	mutex_lock(&ftrace_lock);
+	for (id = 1; ftrace_mux_next_set(&id); id++)
+		nr++;
+	mutex_unlock(&ftrace_lock);
+
+	return nr;
+}
+
 static void random_steps(struct kunit *test, unsigned int steps)
 {
 	unsigned int step, i, functions;
+
+	most_sets = 0;
 
 	for (step = 0; step < steps; step++) {
 		i = get_random_u32_below(NR_TRACERS);
@@ -399,6 +415,7 @@ static void random_steps(struct kunit *test, unsigned int steps)
 		}
 
 		expect_calls(test);
+		most_sets = max(most_sets, count_sets());
 		if (!(step % 16))
 			expect_audit(test);
 		cond_resched();
@@ -416,10 +433,14 @@ static void mux_random_cap(struct kunit *test)
 	unsigned int max = ftrace_mux_limit(2);
 
 	random_steps(test, NR_STEPS / 10);
+	KUNIT_EXPECT_EQ(test, 2U, most_sets);
 	ftrace_mux_limit(0);
 	random_steps(test, NR_STEPS / 10);
+	/* Those that were there had to go first */
+	KUNIT_EXPECT_LE(test, most_sets, 2U);
 	ftrace_mux_limit(max);
 	random_steps(test, NR_STEPS / 10);
+	KUNIT_EXPECT_GT(test, most_sets, 2U);
 }
 
 /* The same, while sets are turned off and on */
