@@ -48,6 +48,7 @@ struct ftrace_subset {
  * @members:	the ops to be called, each with itself as an argument: those that
  *		are registered, or the subset for a manager
  * @subsets:	for the managers among them that know of subsets
+ * @nr_subsets:	how many these are
  * @nr_leaves:	how many ops there are in @leaves
  * @leaves:	the ops that the functions are traced for, newest first. Where a
  *		manager has a subset, it is followed by these subops
@@ -65,6 +66,7 @@ struct ftrace_set {
 	unsigned int		nr_members;
 	struct ftrace_ops	**members;
 	struct ftrace_subset	*subsets;
+	unsigned int		nr_subsets;
 	unsigned int		nr_leaves;
 	struct ftrace_ops	*leaves[];
 };

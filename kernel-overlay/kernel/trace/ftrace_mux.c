@@ -80,6 +80,9 @@ static DEFINE_HASHTABLE(ftrace_set_table, 8);
 /* Those that a record may name, by number */
 static DEFINE_IDR(ftrace_set_idr);
 static unsigned int nr_sets;
+/* Between which addresses all trampolines have been so far */
+static unsigned long first_trampoline = ULONG_MAX;
+static unsigned long last_trampoline;
 /* Those that no record names */
 static LIST_HEAD(ftrace_sets_retired);
 /* Some records should have sets, and have none */
@@ -186,6 +189,7 @@ static int ftrace_set_init_members(struct ftrace_set *set)
 		set->subsets = kcalloc(subsets, sizeof(*set->subsets), GFP_KERNEL);
 		if (!set->subsets)
 			return -ENOMEM;
+		set->nr_subsets = subsets;
 	}
 
 	subset = set->subsets;
@@ -243,6 +247,9 @@ ftrace_set_create(struct ftrace_ops **leaves, unsigned int nr, bool regs, u32 ke
 
 	set->id = id;
 	nr_sets++;
+	WRITE_ONCE(first_trampoline, min(first_trampoline, set->ops.trampoline));
+	WRITE_ONCE(last_trampoline, max(last_trampoline, set->ops.trampoline +
+					set->ops.trampoline_size));
 	hash_add(ftrace_set_table, &set->hash, key);
 	list_add_rcu(&set->list, &ftrace_sets);
 	ftrace_trampoline_appears(&set->ops);
@@ -476,8 +483,12 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 		ftrace_trampoline_vanishes(&set->ops);
 		list_del_rcu(&set->list);
 	}
-	/* For those who look for a trampoline, be it in kallsyms or on a stack */
+	/*
+	 * For those who look for a trampoline: in kallsyms, or on a stack, which
+	 * may be where RCU is not watching.
+	 */
 	synchronize_rcu();
+	synchronize_rcu_tasks_rude();
 	list_for_each_entry_safe(set, next, &todo, retired)
 		ftrace_set_free(set);
 	mutex_unlock(&ftrace_lock);
@@ -513,6 +524,7 @@ void ftrace_mux_finish(void)
 		set = ftrace_set_by_id(ftrace_rec_set_called(rec));
 		if (set)
 			set->records++;
+		cond_resched();
 	}
 
 	list_for_each_entry_safe(set, next, &ftrace_sets, list) {
@@ -556,6 +568,25 @@ void ftrace_mux_forget(struct ftrace_ops *ops)
 	}
 }
 
+/*
+ * Is member @i of @set that ops, or a subset of it? Other members are not
+ * looked at: those of a set that is to be freed may be gone.
+ */
+static bool ftrace_set_member_is(struct ftrace_set *set, unsigned int i,
+				 struct ftrace_ops *ops)
+{
+	unsigned int s;
+
+	if (set->members[i] == ops)
+		return true;
+
+	for (s = 0; s < set->nr_subsets; s++) {
+		if (set->members[i] == &set->subsets[s].ops)
+			return set->members[i]->managed == ops;
+	}
+	return false;
+}
+
 /**
  * ftrace_mux_update_func - the callback of an ops has changed
  * @ops:	the ops
@@ -569,12 +600,10 @@ void ftrace_mux_update_func(struct ftrace_ops *ops)
 
 	list_for_each_entry(set, &ftrace_sets, list) {
 		for (i = 0; i < set->nr_members; i++) {
-			struct ftrace_ops *member = set->members[i];
-
-			if (member != ops && member->managed != ops)
+			if (!ftrace_set_member_is(set, i, ops))
 				continue;
 			/* A subset is called by what its manager is */
-			WRITE_ONCE(member->func, ops->func);
+			WRITE_ONCE(set->members[i]->func, ops->func);
 			if (set->direct)
 				arch_ftrace_set_update(set, i);
 		}
@@ -618,6 +647,10 @@ unsigned long ftrace_mux_trampoline(unsigned int id)
 struct ftrace_ops *ftrace_mux_find_trampoline(unsigned long addr)
 {
 	struct ftrace_set *set;
+
+	/* Most that is asked for is elsewhere */
+	if (addr < READ_ONCE(first_trampoline) || addr >= READ_ONCE(last_trampoline))
+		return NULL;
 
 	/* Pairs with list_del_rcu() in ftrace_mux_free_retired() */
 	list_for_each_entry_lockless(set, &ftrace_sets, list) {
@@ -681,7 +714,8 @@ void ftrace_mux_show(struct seq_file *m, struct dyn_ftrace *rec)
 	}
 
 	seq_printf(m, "\ttramp: %pS (set %u:", (void *)set->ops.trampoline, set->id);
-	for (i = 0; i < set->nr_members; i++)
+	/* The members of one that is stale may be gone */
+	for (i = 0; i < set->nr_members && !set->stale; i++)
 		seq_printf(m, " %ps", set->members[i]->func);
 	seq_putc(m, ')');
 }
@@ -700,7 +734,7 @@ static int ftrace_mux_sets_show(struct seq_file *m, void *v)
 		seq_printf(m, "%u: %lu functions, %s %pS:", id, set->records,
 			   set->direct ? "direct" : "loop",
 			   (void *)set->ops.trampoline);
-		for (i = 0; i < set->nr_leaves; i++) {
+		for (i = 0; i < set->nr_leaves && !set->stale; i++) {
 			struct ftrace_ops *leaf = set->leaves[i];
 
 			if (!ftrace_is_leaf_of_subset(leaf)) {
@@ -718,7 +752,20 @@ static int ftrace_mux_sets_show(struct seq_file *m, void *v)
 
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(ftrace_mux_sets);
+
+static int ftrace_mux_sets_open(struct inode *inode, struct file *file)
+{
+	int ret = tracing_check_open_get_tr(NULL);
+
+	return ret ?: single_open(file, ftrace_mux_sets_show, NULL);
+}
+
+static const struct file_operations ftrace_mux_sets_fops = {
+	.open		= ftrace_mux_sets_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
 
 static ssize_t ftrace_mux_enabled_read(struct file *file, char __user *buf,
 				       size_t count, loff_t *ppos)
@@ -798,7 +845,20 @@ static int ftrace_mux_audit_show(struct seq_file *m, void *v)
 
 	return ret < 0 ? ret : 0;
 }
-DEFINE_SHOW_ATTRIBUTE(ftrace_mux_audit);
+
+static int ftrace_mux_audit_open(struct inode *inode, struct file *file)
+{
+	int ret = tracing_check_open_get_tr(NULL);
+
+	return ret ?: single_open(file, ftrace_mux_audit_show, NULL);
+}
+
+static const struct file_operations ftrace_mux_audit_fops = {
+	.open		= ftrace_mux_audit_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
 
 /**
  * ftrace_mux_create_files - create the files in tracefs

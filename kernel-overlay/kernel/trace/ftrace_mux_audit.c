@@ -131,9 +131,8 @@ static void audit_set(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 
 	for (i = 0; i < set->nr_leaves; i++) {
 		if (set->leaves[i] != audit->leaves[i])
-			audit_wrong(audit, rec->ip, "set %u has %pS for %pS",
-				    set->id, set->leaves[i]->func,
-				    audit->leaves[i]->func);
+			audit_wrong(audit, rec->ip, "set %u lacks %pS at %u",
+				    set->id, audit->leaves[i]->func, i);
 	}
 
 	if (set->stale)
@@ -227,7 +226,7 @@ int ftrace_mux_audit(struct seq_file *m)
 	}
 
 	for (i = 1; (set = ftrace_mux_next_set(&i)); i++) {
-		if (set->direct && !arch_ftrace_set_check(set))
+		if (set->direct && !set->stale && !arch_ftrace_set_check(set))
 			audit_wrong(&audit, set->ops.trampoline,
 				    "the trampoline of set %u is wrong", i);
 	}

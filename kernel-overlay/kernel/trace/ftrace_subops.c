@@ -298,6 +298,7 @@ static void ftrace_subops_exchange(struct ftrace_ops *ops)
 			   filter_of(&ops->old_hash));
 	rcu_assign_pointer(ops->func_hash->notrace_hash,
 			   notrace_of(&ops->old_hash));
+	ops->flags &= ~FTRACE_OPS_FL_WIDE;
 	RCU_INIT_POINTER(ops->old_hash.filter_hash, traced);
 	RCU_INIT_POINTER(ops->old_hash.notrace_hash, untraced);
 }
@@ -364,6 +365,15 @@ static void ftrace_subops_update(struct ftrace_ops *ops)
 	ftrace_subops_finish();
 }
 
+/* There is no memory to compute what is left to trace */
+static void ftrace_subops_keep_filter(struct ftrace_ops *ops)
+{
+	ops->flags |= FTRACE_OPS_FL_WIDE;
+	/* What can be had without is to be right */
+	if (ftrace_enabled)
+		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
+}
+
 /* The manager is not running yet, or not any more */
 static void ftrace_subops_set_filter(struct ftrace_ops *ops)
 {
@@ -397,6 +407,7 @@ static int ftrace_subops_prepare(struct ftrace_ops *ops,
 }
 
 static void ftrace_subops_update(struct ftrace_ops *ops) { }
+static void ftrace_subops_keep_filter(struct ftrace_ops *ops) { }
 static void ftrace_subops_set_filter(struct ftrace_ops *ops) { }
 static void ftrace_subops_clear_filter(struct ftrace_ops *ops) { }
 static bool ftrace_has_filter(struct ftrace_ops *ops) { return false; }
@@ -587,10 +598,12 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 			ret = ftrace_subops_prepare(ops, NULL, subops, NULL, NULL);
 		/* Call sites are not to get to know of it again */
 		ftrace_subops_unlink(subops);
-		if (!ret)
+		if (!ret) {
 			ftrace_subops_update(ops);
-		else if (ret == -ENOMEM)
+		} else if (ret == -ENOMEM) {
+			ftrace_subops_keep_filter(ops);
 			ret = 0;
+		}
 		synchronize_rcu_tasks_rude();
 	}
 

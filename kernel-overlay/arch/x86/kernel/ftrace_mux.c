@@ -134,10 +134,9 @@ static void *tramp_alloc(size_t size)
 		return NULL;
 
 	memset(chunk, INT3_INSN_OPCODE, TRAMP_CHUNK_SIZE);
-	set_memory_ro((unsigned long)chunk, TRAMP_CHUNK_SIZE / PAGE_SIZE);
-	set_memory_x((unsigned long)chunk, TRAMP_CHUNK_SIZE / PAGE_SIZE);
-
-	if (gen_pool_add(tramp_pool, (unsigned long)chunk, TRAMP_CHUNK_SIZE,
+	if (set_memory_ro((unsigned long)chunk, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
+	    set_memory_x((unsigned long)chunk, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
+	    gen_pool_add(tramp_pool, (unsigned long)chunk, TRAMP_CHUNK_SIZE,
 			 NUMA_NO_NODE)) {
 		module_memfree(chunk);
 		return NULL;
