@@ -397,6 +397,8 @@ static bool ftrace_has_filter(struct ftrace_ops *ops)
 
 #else /* !CONFIG_DYNAMIC_FTRACE: all functions are traced, or none */
 
+struct ftrace_ops_hash;
+
 static int ftrace_subops_prepare(struct ftrace_ops *ops,
 				 struct ftrace_ops *add,
 				 struct ftrace_ops *drop,
