@@ -369,7 +369,7 @@ static void mux_unwind(struct kunit *test)
 	expect_calls(test);
 }
 
-#define NR_STEPS	1500
+#define NR_STEPS	1000
 
 static unsigned int most_sets;
 
@@ -476,7 +476,7 @@ static int loop(void *unused)
 	return 0;
 }
 
-#define NR_FLIPS	1000
+#define NR_FLIPS	500
 
 /* Whatever the others do, one who traces a function sees each call of it once */
 static void mux_no_call_lost(struct kunit *test)
