@@ -52,6 +52,12 @@ static void audit_wrong(struct ftrace_audit *audit, unsigned long ip,
 	va_end(args);
 }
 
+/* With ftrace_lock held. None if the list has nothing but its end */
+#define audit_for_each_ops(op)						\
+	for (op = rcu_dereference_protected(ftrace_ops_list, 1);		\
+	     op != &ftrace_list_end;					\
+	     op = rcu_dereference_protected(op->next, 1))
+
 static bool audit_hash_has(struct ftrace_hash __rcu *hash, unsigned long ip)
 {
 	return ftrace_lookup_ip(rcu_dereference_protected(hash, 1), ip);
@@ -84,7 +90,7 @@ static void audit_find_leaves(struct ftrace_audit *audit, unsigned long ip)
 	audit->nr_leaves = 0;
 	audit->nr_ops = 0;
 
-	for (op = ftrace_ops_list; op != &ftrace_list_end; op = op->next) {
+	audit_for_each_ops(op) {
 		unsigned int nr_subops = 0;
 		bool wanted = false;
 
@@ -210,7 +216,7 @@ int ftrace_mux_audit(struct seq_file *m)
 	if (ftrace_is_dead() || !ftrace_enabled)
 		return -ENODEV;
 
-	for (op = ftrace_ops_list; op != &ftrace_list_end; op = op->next) {
+	audit_for_each_ops(op) {
 		nr++;
 		ftrace_for_each_subop(op, subops)
 			nr++;
