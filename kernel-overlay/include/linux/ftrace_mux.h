@@ -38,7 +38,6 @@ struct ftrace_subset {
  * @list:	in the list of all sets, under RCU
  * @retired:	in the list of sets to be freed
  * @id:		how the records name it, from 1 to 65535
- * @key:	hash of @leaves and of whether the functions want registers
  * @records:	how many records named it when they were last counted
  * @stale:	one of the leaves is not registered any more. Set before that is
  *		waited for with synchronize_rcu_tasks_rude()
@@ -59,7 +58,6 @@ struct ftrace_set {
 	struct list_head	list;
 	struct list_head	retired;
 	unsigned int		id;
-	u32			key;
 	unsigned long		records;
 	bool			stale;
 	bool			direct;

@@ -88,7 +88,14 @@ static LIST_HEAD(ftrace_sets_retired);
 /* Some records should have sets, and have none */
 static bool ftrace_mux_short;
 
-static struct ftrace_set *ftrace_set_by_id(unsigned int id)
+/**
+ * ftrace_mux_set - find a set
+ * @id:		its number, or zero
+ *
+ * Context: ftrace_lock held.
+ * Return: the set, or NULL if there is none.
+ */
+struct ftrace_set *ftrace_mux_set(unsigned int id)
 {
 	return id == FTRACE_NO_SET ? NULL : idr_find(&ftrace_set_idr, id);
 }
@@ -210,11 +217,9 @@ static int ftrace_set_init_members(struct ftrace_set *set)
 static struct ftrace_set *
 ftrace_set_create(struct ftrace_ops **leaves, unsigned int nr, bool regs, u32 key)
 {
-	bool was_short = ftrace_mux_short;
 	struct ftrace_set *set;
 	int id;
 
-	ftrace_mux_short = true;
 	if (nr_sets >= READ_ONCE(max_sets))
 		return NULL;
 
@@ -223,12 +228,9 @@ ftrace_set_create(struct ftrace_ops **leaves, unsigned int nr, bool regs, u32 ke
 		return NULL;
 
 	set->ops.func = ftrace_set_func;
-	set->ops.saved_func = ftrace_set_func;
 	set->ops.flags = FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_SET;
 	if (regs)
 		set->ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
-	set->ops.func_hash = &set->ops.local_hash;
-	set->key = key;
 	set->nr_leaves = nr;
 	memcpy(set->leaves, leaves, nr * sizeof(*leaves));
 	if (ftrace_set_init_members(set))
@@ -253,7 +255,6 @@ ftrace_set_create(struct ftrace_ops **leaves, unsigned int nr, bool regs, u32 ke
 	hash_add(ftrace_set_table, &set->hash, key);
 	list_add_rcu(&set->list, &ftrace_sets);
 	ftrace_trampoline_appears(&set->ops);
-	ftrace_mux_short = was_short;
 
 	return set;
 
@@ -365,8 +366,10 @@ ftrace_mux_choose(struct dyn_ftrace *rec, struct ftrace_ops **leaves,
 
 	if (!set || !ftrace_set_is(set, leaves, nr, regs)) {
 		set = ftrace_set_get(leaves, nr, regs);
-		if (!set)
+		if (!set) {
+			ftrace_mux_short = true;
 			return FTRACE_NO_SET;
+		}
 		*last = set;
 	}
 
@@ -377,7 +380,6 @@ ftrace_mux_choose(struct dyn_ftrace *rec, struct ftrace_ops **leaves,
 static struct ftrace_ops **ftrace_mux_alloc_leaves(void)
 {
 	struct ftrace_ops *op, *subops, **leaves;
-	bool was_short = ftrace_mux_short;
 	unsigned int nr = 0;
 
 	ftrace_mux_any_subsets = false;
@@ -397,10 +399,9 @@ static struct ftrace_ops **ftrace_mux_alloc_leaves(void)
 	if (nr < 2)
 		return NULL;
 
-	ftrace_mux_short = true;
 	leaves = kmalloc_array(nr, sizeof(*leaves), GFP_KERNEL);
-	if (leaves)
-		ftrace_mux_short = was_short;
+	if (!leaves)
+		ftrace_mux_short = true;
 
 	return leaves;
 }
@@ -515,13 +516,13 @@ void ftrace_mux_finish(void)
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
 
-		set = ftrace_set_by_id(ftrace_rec_set(rec));
+		set = ftrace_mux_set(ftrace_rec_set(rec));
 		if (set)
 			set->records++;
 		/* Not the same if the calls were not patched */
 		if (ftrace_rec_set_called(rec) == ftrace_rec_set(rec))
 			continue;
-		set = ftrace_set_by_id(ftrace_rec_set_called(rec));
+		set = ftrace_mux_set(ftrace_rec_set_called(rec));
 		if (set)
 			set->records++;
 		cond_resched();
@@ -632,7 +633,7 @@ bool ftrace_mux_concerns(struct dyn_ftrace *rec)
  */
 unsigned long ftrace_mux_trampoline(unsigned int id)
 {
-	struct ftrace_set *set = ftrace_set_by_id(id);
+	struct ftrace_set *set = ftrace_mux_set(id);
 
 	return set ? set->ops.trampoline : 0;
 }
@@ -658,18 +659,6 @@ struct ftrace_ops *ftrace_mux_find_trampoline(unsigned long addr)
 			return &set->ops;
 	}
 	return NULL;
-}
-
-/**
- * ftrace_mux_set - find a set
- * @id:		its number
- *
- * Context: ftrace_lock held.
- * Return: the set, or NULL if there is none.
- */
-struct ftrace_set *ftrace_mux_set(unsigned int id)
-{
-	return ftrace_set_by_id(id);
 }
 
 /**
@@ -705,7 +694,7 @@ bool ftrace_mux_must_have_set(struct dyn_ftrace *rec)
  */
 void ftrace_mux_show(struct seq_file *m, struct dyn_ftrace *rec)
 {
-	struct ftrace_set *set = ftrace_set_by_id(ftrace_rec_set_called(rec));
+	struct ftrace_set *set = ftrace_mux_set(ftrace_rec_set_called(rec));
 	unsigned int i;
 
 	if (!set) {
