@@ -8,6 +8,7 @@
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/ftrace_mux.h>
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -350,22 +351,24 @@ static notrace void unwind(struct one_tracer *tracer, struct ftrace_regs *fregs)
 	tracer->error++;
 }
 
-/* From within a callback the stack can be unwound, to who called the function */
+/*
+ * From within a callback the stack can be unwound, to who called the function.
+ * As many calls as there are in the trampoline are not in what it is made of.
+ */
 static void mux_unwind(struct kunit *test)
 {
 	unsigned int i;
 
-	start(test, 0, FN_A);
-	start(test, 1, FN_A);
+	for (i = 0; i < NR_TRACERS - 1; i++)
+		start(test, i, FN_A);
 	expect_calls(test);
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < NR_TRACERS; i++)
 		tracers[i].action = unwind;
 	expect_calls(test);
 
-	tracers[2].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
-	tracers[2].action = unwind;
-	start(test, 2, FN_A);
+	tracers[NR_TRACERS - 1].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	start(test, NR_TRACERS - 1, FN_A);
 	expect_calls(test);
 }
 
@@ -476,28 +479,38 @@ static int loop(void *unused)
 	return 0;
 }
 
-#define NR_FLIPS	500
-
-/* Whatever the others do, one who traces a function sees each call of it once */
-static void mux_no_call_lost(struct kunit *test)
+/* Calls func_a from another CPU all the time, until kthread_stop() */
+static struct task_struct *start_loop(struct kunit *test)
 {
 	struct task_struct *task;
-	unsigned int cpu, flip;
-	int ret = 0;
+	unsigned int cpu;
 
 	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 	if (cpu >= nr_cpu_ids)
 		kunit_skip(test, "needs two CPUs");
-
-	start(test, 0, FN_A);
-	start(test, 1, FN_A | FN_B);
-	start(test, 2, FN_A);
 
 	loop_calls = 0;
 	task = kthread_create(loop, NULL, "ftrace_loop");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	kthread_bind(task, cpu);
 	wake_up_process(task);
+
+	return task;
+}
+
+#define NR_FLIPS	500
+
+/* Whatever the others do, one who traces a function sees each call of it once */
+static void mux_no_call_lost(struct kunit *test)
+{
+	struct task_struct *task;
+	unsigned int flip;
+	int ret = 0;
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A | FN_B);
+	start(test, 2, FN_A);
+	task = start_loop(test);
 
 	/* With func_a, and without */
 	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
@@ -511,6 +524,141 @@ static void mux_no_call_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, loop_calls, tracers[0].calls[0]);
 	KUNIT_EXPECT_EQ(test, 0UL, tracers[0].error);
 	kunit_info(test, "%lu calls", loop_calls);
+}
+
+/**
+ * struct leaver - one who traces a function, and goes
+ * @ops:	its ops, if it is not a user of function graph
+ * @gops:	else, that user
+ * @long_call:	the one among its calls that takes long
+ * @gone:	it has been unregistered
+ * @calls:	how often it was called
+ * @late:	how often it was called, or still running, thereafter
+ */
+struct leaver {
+	struct ftrace_ops	ops;
+	struct fgraph_ops	gops;
+	unsigned long		long_call;
+	bool			gone;
+	unsigned long		calls;
+	unsigned long		late;
+};
+
+static notrace void leaver_called(struct leaver *leaver)
+{
+	unsigned long call = leaver->calls;
+	unsigned int ms;
+
+	WRITE_ONCE(leaver->calls, call + 1);
+	/* That one is still running when it goes, unless it is waited for */
+	for (ms = 0; call == leaver->long_call && ms < 100; ms++) {
+		if (READ_ONCE(leaver->gone))
+			break;
+		mdelay(1);
+	}
+	if (READ_ONCE(leaver->gone))
+		leaver->late++;
+}
+
+static notrace void leaver_call(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	leaver_called(container_of(op, struct leaver, ops));
+}
+
+static notrace int leaver_entry(struct ftrace_graph_ent *trace,
+				struct fgraph_ops *gops)
+{
+	leaver_called(container_of(gops, struct leaver, gops));
+	return 1;
+}
+
+static notrace void leaver_return(struct ftrace_graph_ret *trace,
+				  struct fgraph_ops *gops)
+{
+	leaver_called(container_of(gops, struct leaver, gops));
+}
+
+#define NR_LEAVERS	24
+
+/* Who has gone is not called any more, nor still running: it may be freed */
+static void mux_gone(struct kunit *test)
+{
+	struct task_struct *task;
+	struct leaver *leavers, *leaver;
+	unsigned long late = 0;
+	unsigned int i;
+	int ret = 0;
+
+	/* Memory that is not in the image of the kernel, as modules have it */
+	leavers = kunit_kcalloc(test, NR_LEAVERS, sizeof(*leavers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, leavers);
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A);
+	task = start_loop(test);
+
+	for (i = 0; i < NR_LEAVERS && !ret; i++) {
+		bool graph = IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) && i & 1;
+		unsigned long timeout = jiffies + 10 * HZ;
+
+		leaver = &leavers[i];
+		leaver->ops.func = leaver_call;
+		leaver->gops.entryfunc = leaver_entry;
+		leaver->gops.retfunc = leaver_return;
+		/* For a user of function graph, once an entry and once a return */
+		leaver->long_call = graph && i & 2;
+
+		ret = ftrace_set_filter_ip(graph ? &leaver->gops.ops : &leaver->ops,
+					   func_ips[0], 0, 1);
+		if (!ret)
+			ret = graph ? register_ftrace_graph(&leaver->gops) :
+				      register_ftrace_function(&leaver->ops);
+		if (ret)
+			break;
+
+		while (READ_ONCE(leaver->calls) <= leaver->long_call &&
+		       time_before(jiffies, timeout))
+			cond_resched_tasks_rcu_qs();
+
+		if (graph)
+			unregister_ftrace_graph(&leaver->gops);
+		else
+			ret = unregister_ftrace_function(&leaver->ops);
+		WRITE_ONCE(leaver->gone, true);
+		KUNIT_EXPECT_GT(test, leaver->calls, leaver->long_call);
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, 0, ret);
+
+	for (i = 0; i < NR_LEAVERS; i++) {
+		late += leavers[i].late;
+		ftrace_free_filter(&leavers[i].ops);
+		ftrace_free_filter(&leavers[i].gops.ops);
+	}
+	KUNIT_EXPECT_EQ(test, 0UL, late);
+}
+
+/* What is not traced is as it is without ftrace, and a record no larger */
+static void mux_untraced(struct kunit *test)
+{
+	u8 before[MCOUNT_INSN_SIZE];
+	void *ip = (void *)func_ips[0];
+	unsigned int i;
+
+	memcpy(before, ip, sizeof(before));
+
+	for (i = 0; i < 3; i++)
+		start(test, i, FN_A);
+	KUNIT_EXPECT_NE(test, 0, memcmp(before, ip, sizeof(before)));
+
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[i].ops));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(before, ip, sizeof(before)));
+	KUNIT_EXPECT_EQ(test, 0U, count_sets());
+
+	KUNIT_EXPECT_EQ(test, sizeof(struct dyn_ftrace),
+			2 * sizeof(unsigned long) + sizeof(struct dyn_arch_ftrace));
 }
 
 #define NR_MANY		80
@@ -564,6 +712,8 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_random_cap),
 	KUNIT_CASE(mux_random_switch),
 	KUNIT_CASE(mux_no_call_lost),
+	KUNIT_CASE(mux_gone),
+	KUNIT_CASE(mux_untraced),
 	{}
 };
 

@@ -485,6 +485,7 @@ static void ftrace_subops_release(struct ftrace_ops *subops)
 	INIT_LIST_HEAD(&subops->subop_list);
 	subops->managed = NULL;
 	subops->flags &= ~FTRACE_OPS_FL_SUBOP;
+	ftrace_tracer_unregistered(subops);
 }
 
 /**
@@ -533,8 +534,10 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	if (!list_empty(&ops->subop_list)) {
 		ftrace_subops_link(ops, subops);
 		ftrace_subops_update(ops);
-		if (!ftrace_is_dead())
+		if (!ftrace_is_dead()) {
+			ftrace_tracer_registered(subops);
 			return 0;
+		}
 		ret = -ENODEV;
 	} else {
 		/* The ready-made callback does */
@@ -543,8 +546,10 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 		ftrace_subops_set_filter(ops);
 		ftrace_subops_link(ops, subops);
 		ret = ftrace_startup(ops, command);
-		if (!ret)
+		if (!ret) {
+			ftrace_tracer_registered(subops);
 			return 0;
+		}
 		ftrace_subops_clear_filter(ops);
 	}
 
