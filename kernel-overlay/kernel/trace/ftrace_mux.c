@@ -462,7 +462,7 @@ static void ftrace_set_retire(struct ftrace_set *set)
 	nr_sets--;
 	set->id = FTRACE_NO_SET;
 	list_add(&set->retired, &ftrace_sets_retired);
-	schedule_work(&ftrace_mux_free_work);
+	queue_work(system_long_wq, &ftrace_mux_free_work);
 }
 
 static void ftrace_mux_free_retired(struct work_struct *work)

@@ -28,7 +28,8 @@
  * without ftrace_lock. Hence it is only tried for, and if somebody has it,
  * ftrace_lock is released for a while, and everything done again from looking
  * up the number. Who has it may be waiting for ftrace_lock, and gets it then.
- * It is released before ftrace_lock is.
+ * It is released before ftrace_lock is. This is not fair: as long as others
+ * write the same filter all the time, it may be missed.
  *
  * Who only reads a filter needs no regex_lock: the hashes are replaced with
  * ftrace_lock held, and never changed, but for addresses that become 0 when
@@ -85,20 +86,10 @@ void ftrace_tracer_registered(struct ftrace_ops *ops)
 	ops->shared_hash = NULL;
 }
 
-/**
- * ftrace_tracer_unregistered - forget an ops that is not registered any more
- * @ops:	the ops, or subops. If it was given a filter of its own, it
- *		shares that again which it had when it was registered
- *
- * Context: ftrace_lock held, may sleep.
- */
-void ftrace_tracer_unregistered(struct ftrace_ops *ops)
+/* The reverse of tracer_own_filter() */
+static void tracer_share_filter(struct ftrace_ops *ops)
 {
 	struct ftrace_ops_hash *own = &ops->local_hash;
-
-	ops->id = 0;
-	if (!ops->shared_hash)
-		return;
 
 	ops->func_hash = ops->shared_hash;
 	ops->shared_hash = NULL;
@@ -109,6 +100,20 @@ void ftrace_tracer_unregistered(struct ftrace_ops *ops)
 	free_ftrace_hash_rcu(rcu_dereference_protected(own->notrace_hash, 1));
 	RCU_INIT_POINTER(own->filter_hash, NULL);
 	RCU_INIT_POINTER(own->notrace_hash, NULL);
+}
+
+/**
+ * ftrace_tracer_unregistered - forget an ops that is not registered any more
+ * @ops:	the ops, or subops. If it was given a filter of its own, it
+ *		shares that again which it had when it was registered
+ *
+ * Context: ftrace_lock held, may sleep.
+ */
+void ftrace_tracer_unregistered(struct ftrace_ops *ops)
+{
+	ops->id = 0;
+	if (ops->shared_hash)
+		tracer_share_filter(ops);
 }
 
 /* The hash of @ops that set_ftrace_notrace is for, or set_ftrace_filter */
@@ -246,6 +251,7 @@ static void base_name(struct ftrace_ops *ops, char *name)
 		if (!func)
 			func = (unsigned long)ops->saved_func;
 
+		func = (unsigned long)dereference_symbol_descriptor((void *)func);
 		sym = kallsyms_lookup(func, &size, &offset, &module, name);
 		if (!sym)
 			strscpy(name, "unnamed", MAX_NAME);
@@ -278,14 +284,21 @@ static bool name_is_taken(struct function_tracers *list, const char *name)
 	return false;
 }
 
+/* Whatever an instance, or a callback, is called, these are who they are */
+static bool name_is_reserved(struct ftrace_ops *ops, const char *name)
+{
+	return !ops->name &&
+	       (!strcmp(name, "trace_profile") || !strcmp(name, "stack_trace"));
+}
+
 /*
  * A name that was shown once stays with the tracer, so those that have one go
- * first. @buf has room for MAX_NAME.
+ * first. @buf and @last have room for MAX_NAME.
  */
-static int name_tracers(struct function_tracers *list, char *buf)
+static int name_tracers(struct function_tracers *list, char *buf, char *last)
 {
 	struct function_tracer *t;
-	unsigned int i, nr;
+	unsigned int i, nr = 0;
 
 	for (i = 1; i < list->nr; i++) {
 		t = &list->tracers[i];
@@ -300,11 +313,18 @@ static int name_tracers(struct function_tracers *list, char *buf)
 
 	for (i = 1; i < list->nr; i++) {
 		t = &list->tracers[i];
-		if (!t->name)
-			base_name(t->ops, buf);
+		if (t->name)
+			continue;
 
-		for (nr = 1; !t->name; nr++) {
-			char *name = full_name(buf, nr);
+		base_name(t->ops, buf);
+		/* There may be many of a name, one after the other */
+		if (strcmp(buf, last)) {
+			strscpy(last, buf, MAX_NAME);
+			nr = name_is_reserved(t->ops, buf);
+		}
+
+		while (!t->name) {
+			char *name = full_name(buf, ++nr);
 
 			if (!name)
 				return -ENOMEM;
@@ -358,7 +378,7 @@ static struct function_tracers *list_tracers(struct trace_array *tr)
 			nr++;
 	} while_for_each_ftrace_op(op);
 
-	buf = kmalloc(MAX_NAME, GFP_KERNEL);
+	buf = kzalloc(2 * MAX_NAME, GFP_KERNEL);
 	list = kzalloc(struct_size(list, tracers, nr), GFP_KERNEL);
 	if (!buf || !list)
 		goto fail;
@@ -383,7 +403,7 @@ static struct function_tracers *list_tracers(struct trace_array *tr)
 	sort(list->tracers + 1, list->nr - 1, sizeof(*list->tracers),
 	     compare_tracers, NULL);
 
-	ret = name_tracers(list, buf);
+	ret = name_tracers(list, buf, buf + MAX_NAME);
 	if (ret)
 		goto fail;
 
@@ -530,6 +550,7 @@ static int function_tracers_open(struct inode *inode, struct file *file)
 static ssize_t function_tracers_write(struct file *file, const char __user *ubuf,
 				      size_t cnt, loff_t *ppos)
 {
+	size_t len = cnt;
 	char *buf;
 	int ret;
 
@@ -542,7 +563,11 @@ static ssize_t function_tracers_write(struct file *file, const char __user *ubuf
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 
-	ret = function_tracer_pick(file_array(file_inode(file)), strim(buf));
+	/* Other than strim(), which takes a part of some letters for a space */
+	while (len && isascii(buf[len - 1]) && isspace(buf[len - 1]))
+		buf[--len] = '\0';
+
+	ret = function_tracer_pick(file_array(file_inode(file)), buf);
 	kfree(buf);
 	if (ret)
 		return ret;
@@ -596,11 +621,14 @@ static int add_functions(struct ftrace_hash *to, struct ftrace_hash *from,
 
 	for (i = 0; i < 1UL << from->size_bits; i++) {
 		hlist_for_each_entry(entry, &from->buckets[i], hlist) {
-			/*
-			 * Is 0 for what was in a module that is gone. It stays,
-			 * as an empty filter would be one of all functions.
-			 */
 			unsigned long ip = READ_ONCE(entry->ip);
+
+			/*
+			 * What was in a module that is gone becomes 0, and
+			 * stays, as an empty filter is one of all functions.
+			 */
+			if (ip && !ftrace_location_range(ip, ip))
+				ip = 0;
 
 			if (ftrace_lookup_ip(to, ip) ||
 			    (ftrace_lookup_ip(but, ip) &&
@@ -656,15 +684,35 @@ static struct ftrace_hash *copy_filter(struct ftrace_hash *from)
 
 /*
  * A tracer with a name of its own may share the filter of another one, as the
- * profiler does. When it is to be changed, it ceases to. For the moment nothing
- * changes but where the filter is found.
+ * profiler does. When it is to be changed, it ceases to.
+ */
+static bool tracer_shares_filter(struct ftrace_ops *ops)
+{
+	return ops->name && ops->func_hash != &ops->local_hash;
+}
+
+/* What waits for a module does so for the other one, and can't be copied */
+static bool tracer_filter_waits(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *filter = tracer_hash(ops, false);
+	struct ftrace_hash *untraced = tracer_hash(ops, true);
+
+	return tracer_shares_filter(ops) &&
+	       ((filter && filter->flags & FTRACE_HASH_FL_MOD) ||
+		(untraced && untraced->flags & FTRACE_HASH_FL_MOD));
+}
+
+/*
+ * Give @ops a copy of the filter that it shares. Nothing changes but where that
+ * is found. The regex_lock of the one that is shared is held, so nobody is
+ * about to change it by way of @ops.
  */
 static int tracer_own_filter(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter, *untraced;
 
-	if (!ops->name || ops->func_hash == &ops->local_hash)
-		return 0;
+	if (tracer_filter_waits(ops))
+		return -EBUSY;
 
 	filter = copy_filter(tracer_hash(ops, false));
 	untraced = copy_filter(tracer_hash(ops, true));
@@ -760,17 +808,42 @@ static int change_filter(struct picked_filter *filter, struct ftrace_ops *ops)
 	return ret;
 }
 
+/* With the regex_lock of the filter that @ops has, or shares. -EAGAIN: try again */
+static int change_own_filter(struct picked_filter *filter, struct ftrace_ops *ops)
+{
+	int ret;
+
+	if (!tracer_shares_filter(ops))
+		return change_filter(filter, ops);
+
+	ret = tracer_own_filter(ops);
+	if (ret)
+		return ret;
+
+	ret = -EAGAIN;
+	if (mutex_trylock(&ops->func_hash->regex_lock)) {
+		ret = change_filter(filter, ops);
+		mutex_unlock(&ops->func_hash->regex_lock);
+	}
+	if (ret)
+		tracer_share_filter(ops);
+
+	return ret;
+}
+
 /**
  * picked_filter_apply - give a tracer the filter that was written for it
  * @filter:	the file
  *
  * Context: may sleep, takes ftrace_lock. Nobody else uses @filter.
- * Return: 0; -ENODEV if the tracer is gone, or ftrace is dead; -ENOMEM. If it
- * fails, nothing has changed.
+ * Return: 0; -ENODEV if the tracer is gone, or ftrace is dead; -EBUSY if it
+ * shares a filter that waits for a module; -ENOMEM. If it fails, nothing has
+ * changed.
  */
 int picked_filter_apply(struct picked_filter *filter)
 {
 	struct ftrace_ops *ops;
+	struct mutex *lock;
 	int ret;
 
 	if (filter->before && same_functions(filter->before, filter->hash))
@@ -785,15 +858,14 @@ int picked_filter_apply(struct picked_filter *filter)
 			break;
 		}
 
-		ret = tracer_own_filter(ops);
-		if (ret)
-			break;
-
-		if (mutex_trylock(&ops->func_hash->regex_lock)) {
-			ret = change_filter(filter, ops);
-			mutex_unlock(&ops->func_hash->regex_lock);
-			break;
+		ret = -EAGAIN;
+		lock = &ops->func_hash->regex_lock;
+		if (mutex_trylock(lock)) {
+			ret = change_own_filter(filter, ops);
+			mutex_unlock(lock);
 		}
+		if (ret != -EAGAIN)
+			break;
 
 		/* See the top of this file. Let the other one get ahead */
 		mutex_unlock(&ftrace_lock);
@@ -988,7 +1060,8 @@ static int make_lines(struct picked_filter *filter, struct trace_array *tr)
  * Context: may sleep, takes ftrace_lock. The caller has a reference of @tr for
  * as long as the file is open.
  * Return: the file, to be freed by picked_filter_free(); NULL if it is the own
- * tracer that is picked; -ENOMEM.
+ * tracer that is picked; -EBUSY to write a filter that is shared, and waits for
+ * a module; -ENOMEM.
  */
 struct picked_filter *picked_filter_open(struct trace_array *tr, bool untraced,
 					 fmode_t mode, bool truncate)
@@ -1015,6 +1088,11 @@ struct picked_filter *picked_filter_open(struct trace_array *tr, bool untraced,
 	mutex_init(&filter->lock);
 
 	if (mode & FMODE_WRITE) {
+		ret = -EBUSY;
+		if (tracer_filter_waits(ops))
+			goto fail;
+
+		ret = -ENOMEM;
 		if (trace_parser_get_init(&filter->parser, MAX_PATTERN))
 			goto fail;
 
@@ -1170,7 +1248,7 @@ static const struct file_operations picked_filter_fops = {
  * Context: the open of @file. May sleep, takes trace_types_lock and ftrace_lock.
  * Return: 0 if it is open; 1 if that is left to the caller, as it is the own
  * tracer that is picked, or the file can't be opened for reasons that hold for
- * that as well; -ENOMEM.
+ * that as well; -EBUSY or -ENOMEM, see picked_filter_open().
  */
 int ftrace_open_picked_filter(struct trace_array *tr, bool untraced,
 			      struct file *file)

@@ -487,7 +487,7 @@ static void graph_exit(void)
 	for (i = 0; i < ARRAY_SIZE(graph); i++) {
 		/* Does nothing if it is not registered */
 		unregister_ftrace_graph(&graph[i]);
-		if (graph[i].ops.func_hash)
+		if (graph[i].ops.func_hash == &graph[i].ops.local_hash)
 			ftrace_free_filter(&graph[i].ops);
 	}
 	memset(graph, 0, sizeof(graph));
@@ -534,8 +534,28 @@ static void tracers_graph(struct kunit *test)
 	expect_listed(test, "*trace tracers_entry ");
 	KUNIT_EXPECT_EQ(test, -ENODEV, file_close(filter));
 }
+
+static void start_sharing(struct kunit *test, struct trace_array *tr)
+{
+	static unsigned long calls[2];
+
+	graph[0].entryfunc = tracers_entry;
+	graph[0].retfunc = tracers_return;
+	graph[0].private = calls;
+	trace_graph_share_filter(&graph[0], tr);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph[0]));
+}
+
+static void stop_sharing(void)
+{
+	unregister_ftrace_graph(&graph[0]);
+	memset(&graph[0], 0, sizeof(graph[0]));
+}
 #else
 static void graph_exit(void) { }
+
+static void start_sharing(struct kunit *test, struct trace_array *tr) { }
+static void stop_sharing(void) { }
 #endif
 
 /* The own name is not ambiguous in the directory, others may be at the top */
@@ -557,6 +577,10 @@ static void tracers_instances(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, function_tracer_pick(tr, "trace"));
 	stop(test, &counters[0]);
 
+	/* What shares the filter of the instance is no other tracer */
+	start_sharing(test, tr);
+	expect_listed(test, "*trace trace#2 ");
+
 	pick(test, "trace#2");
 	write_filter(test, "tracers_func_a", true);
 	KUNIT_EXPECT_TRUE(test, shows(test, "trace#2", ip_a));
@@ -564,6 +588,7 @@ static void tracers_instances(struct kunit *test)
 
 	/* It goes while it is picked, and its file is open */
 	filter = file_open(test, false, FMODE_WRITE, true);
+	stop_sharing();
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, 0, trace_array_destroy(tr));
 	expect_listed(test, "*trace ");
