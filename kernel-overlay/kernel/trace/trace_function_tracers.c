@@ -842,8 +842,8 @@ static int change_own_filter(struct picked_filter *filter, struct ftrace_ops *op
  */
 int picked_filter_apply(struct picked_filter *filter)
 {
+	struct ftrace_ops_hash *hash;
 	struct ftrace_ops *ops;
-	struct mutex *lock;
 	int ret;
 
 	if (filter->before && same_functions(filter->before, filter->hash))
@@ -859,10 +859,11 @@ int picked_filter_apply(struct picked_filter *filter)
 		}
 
 		ret = -EAGAIN;
-		lock = &ops->func_hash->regex_lock;
-		if (mutex_trylock(lock)) {
+		/* Not that of the filter which @ops may get of its own */
+		hash = ops->func_hash;
+		if (mutex_trylock(&hash->regex_lock)) {
 			ret = change_own_filter(filter, ops);
-			mutex_unlock(lock);
+			mutex_unlock(&hash->regex_lock);
 		}
 		if (ret != -EAGAIN)
 			break;
