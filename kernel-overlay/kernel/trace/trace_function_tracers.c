@@ -318,7 +318,7 @@ static int name_tracers(struct function_tracers *list, char *buf, char *last)
 
 		base_name(t->ops, buf);
 		/* There may be many of a name, one after the other */
-		if (strcmp(buf, last)) {
+		if (t->ops->name || strcmp(buf, last)) {
 			strscpy(last, buf, MAX_NAME);
 			nr = name_is_reserved(t->ops, buf);
 		}
