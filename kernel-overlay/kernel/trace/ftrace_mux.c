@@ -756,11 +756,22 @@ static const struct file_operations ftrace_mux_sets_fops = {
 	.release	= single_release,
 };
 
+/**
+ * ftrace_mux_is_on - are sets turned on?
+ *
+ * Context: any.
+ * Return: whether they are.
+ */
+bool ftrace_mux_is_on(void)
+{
+	return READ_ONCE(ftrace_mux_on);
+}
+
 static ssize_t ftrace_mux_enabled_read(struct file *file, char __user *buf,
 				       size_t count, loff_t *ppos)
 {
 	return simple_read_from_buffer(buf, count, ppos,
-				       ftrace_mux_on ? "1\n" : "0\n", 2);
+				       ftrace_mux_is_on() ? "1\n" : "0\n", 2);
 }
 
 /**
@@ -778,7 +789,7 @@ int ftrace_mux_switch(bool on)
 	if (unlikely(ftrace_is_dead())) {
 		ret = -ENODEV;
 	} else if (on != ftrace_mux_on) {
-		ftrace_mux_on = on;
+		WRITE_ONCE(ftrace_mux_on, on);
 		if (ftrace_enabled)
 			ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 	}

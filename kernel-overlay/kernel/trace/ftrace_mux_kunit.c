@@ -181,9 +181,17 @@ static void expect_audit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ret);
 }
 
+/* How the kernel was booted */
+static bool was_on;
+static unsigned int was_limit;
+
 static int mux_init(struct kunit *test)
 {
 	unsigned int i;
+
+	was_on = ftrace_mux_is_on();
+	was_limit = ftrace_mux_limit(1024);
+	KUNIT_ASSERT_EQ(test, 0, ftrace_mux_switch(true));
 
 	for (i = 0; i < NR_FUNCS; i++) {
 		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
@@ -210,6 +218,9 @@ static void mux_exit(struct kunit *test)
 	}
 	kfree(tracers);
 	tracers = NULL;
+
+	ftrace_mux_limit(was_limit);
+	ftrace_mux_switch(was_on);
 }
 
 /* Functions with the same tracers have the same set, those with one have none */
