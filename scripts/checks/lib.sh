@@ -3,7 +3,7 @@
 # Shared by the checks and by post: the exported series, on kernel trees that may be thrown away.
 #
 # Sourced, never run. A check prints what it finds on stdout, progress on stderr, and exits
-# with 0, 1 or, when it has nothing to check, 4. Its last line says how it went.
+# with 0 or 1. Its last line says how it went.
 
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -23,12 +23,6 @@ patches() {
 # base_version: what the series stands on, as "linux 6.1.192 (Debian linux-source-6.1 6.1.192-2)".
 base_version() {
 	git -C "$LINUX" log -1 --format=%s refs/tags/base
-}
-
-# skip REASON: there is nothing to check.
-skip() {
-	echo "$*"
-	exit 4
 }
 
 # temporary: makes $tmp, a directory that is gone in the end.
