@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Shared by the scripts beside it: where things are, how they report, how they install.
+# Shared by the scripts beside it: where things are, how they report, how they install, how they end.
 #
 # Sourced, never run. BUILD_DIR (default: .build at the top of the repository) holds
 # everything that is generated: the kernel git tree, builds, root filesystems, logs.
@@ -15,6 +15,60 @@ LOGS=$BUILD_DIR/logs
 JOBS=${JOBS:-$(($(nproc) + 1))}
 export CCACHE_DIR=${CCACHE_DIR:-$BUILD_DIR/ccache}
 mkdir -p "$BUILD_DIR" "$LOGS"
+
+# What to remove when the script ends, however it ends.
+litter=()
+
+# start COMMAND...: runs it in the background, in a process group of its own, without
+# input; $! is its pid. A background process of a script ignores SIGINT, and so do its
+# children: it is for this script to end the group when it ends itself.
+start() {
+	set -m
+	"$@" </dev/null &
+	set +m
+}
+
+# run COMMAND...: runs it and waits. Unlike a command in the foreground, which a trap has to
+# wait for, it ends at once when the script gets a signal.
+run() {
+	start "$@"
+	wait $!
+}
+
+# timeout(1) puts itself into a process group that Ctrl-C does not reach.
+timeout() {
+	run command timeout "$@"
+}
+
+# stop: ends what was started and still runs, and waits for its end.
+stop() {
+	local pid
+	trap '' HUP INT TERM
+	for pid in $(jobs -rp); do
+		kill -- "-$pid" || kill "$pid" || true
+	done
+	wait
+	[ ${#litter[@]} -eq 0 ] || rm -rf "${litter[@]}"
+} 2>/dev/null
+
+# caught SIGNAL: the end by that signal, so that a caller sees what it was.
+caught() {
+	stop
+	progress_end
+	trap - EXIT "$1"
+	kill -s "$1" "$BASHPID"
+}
+
+# catch_signals: nothing that was started outlives this shell. A subshell that starts
+# something must call it, too: it has none of its parent's traps.
+catch_signals() {
+	litter=()
+	trap stop EXIT
+	trap 'caught HUP' HUP
+	trap 'caught INT' INT
+	trap 'caught TERM' TERM
+}
+catch_signals
 
 # die MESSAGE...: one clear line on stderr, and out.
 die() {

@@ -28,7 +28,7 @@ base_version() {
 # temporary: makes $tmp, a directory that is gone in the end.
 temporary() {
 	tmp=$(mktemp -d "$BUILD_DIR/${0##*/}.XXXXXX")
-	trap 'rm -rf "$tmp"' EXIT
+	litter+=("$tmp")
 }
 
 # clone DIR: a git clone of $LINUX without files. It borrows the objects of $LINUX, adds none.
