@@ -1,0 +1,63 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+#
+# The first process of the kernels that scripts/bench measures: has the tracers of tracefs
+# trace the function of samples/ftrace/ftrace-bench.c, and the sample measure it. A tracer
+# that this kernel cannot have gets a line that says "error".
+
+t=/sys/kernel/tracing
+
+# tracer NAME NR: turns it on, at the top level and in NR - 1 instances.
+tracer() {
+	local i=1 d
+	echo "$1" >$t/current_tracer || return
+	while [ $i -lt "$2" ]; do
+		d=$t/instances/$i
+		busybox mkdir $d && echo bench_here >$d/set_ftrace_filter &&
+			echo "$1" >$d/current_tracer || return
+		i=$((i + 1))
+	done
+}
+
+profiler() {
+	echo 1 >$t/function_profile_enabled
+}
+
+both() {
+	tracer function_graph 1 && profiler
+}
+
+off() {
+	local d
+	echo 0 >$t/function_profile_enabled
+	echo nop >$t/current_tracer
+	for d in "$t"/instances/*; do
+		[ ! -d "$d" ] || busybox rmdir "$d"
+	done
+	echo >$t/trace
+}
+
+# row KIND NR COMMAND...: what a call costs after COMMAND.
+row() {
+	local label="$1 $2 0"
+	shift 2
+	if "$@"; then
+		echo "$label" >/sys/module/ftrace_bench/parameters/measure
+	else
+		echo "ftrace-bench: $label error"
+	fi
+	off
+}
+
+busybox mount -t sysfs sysfs /sys
+busybox mount -t tracefs tracefs $t
+echo bench_here >$t/set_ftrace_filter
+row function 1 tracer function 1
+row function 8 tracer function 8
+row function_graph 1 tracer function_graph 1
+row function_graph 8 tracer function_graph 8
+row profiler 1 profiler
+row graph+profiler 2 both
+echo "ftrace-bench: tracers done"
+busybox reboot -f
