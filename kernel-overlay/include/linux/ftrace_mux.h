@@ -22,12 +22,15 @@ struct ftrace_set;
  * @set:	the set
  * @nr:		how many subops there are
  * @subops:	the subops, part of the leaves of @set
+ * @data:	what the manager's callback has worked out of @subops, zero at
+ *		first. The subops stay the same until the set is stale
  */
 struct ftrace_subset {
 	struct ftrace_ops	ops;
 	struct ftrace_set	*set;
 	unsigned int		nr;
 	struct ftrace_ops	**subops;
+	unsigned long		data;
 };
 
 /**
@@ -75,6 +78,17 @@ static inline struct ftrace_set *ftrace_ops_set(struct ftrace_ops *ops)
 }
 
 /**
+ * ftrace_ops_is_subset - was the callback of a manager handed a subset?
+ * @ops:	what it was handed
+ *
+ * Return: whether ftrace_ops_subset() may be called for it.
+ */
+static __always_inline bool ftrace_ops_is_subset(struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_SET;
+}
+
+/**
  * ftrace_ops_subset - the subops that a call is for
  * @ops:	what the callback of a manager was handed
  *
@@ -88,7 +102,7 @@ ftrace_ops_subset(struct ftrace_ops *ops)
 {
 	struct ftrace_subset *subset;
 
-	if (!ops->managed)
+	if (!ftrace_ops_is_subset(ops))
 		return NULL;
 
 	subset = container_of(ops, struct ftrace_subset, ops);
@@ -97,6 +111,21 @@ ftrace_ops_subset(struct ftrace_ops *ops)
 	 * was a subop then is not any more. Pairs with ftrace_mux_forget().
 	 */
 	return READ_ONCE(subset->set->stale) ? NULL : subset;
+}
+
+/**
+ * ftrace_ops_subset_data - what a manager has worked out of a subset
+ * @ops:	what its callback was handed, for which ftrace_ops_is_subset()
+ *
+ * Context: as for ftrace_ops_subset().
+ * Return: &ftrace_subset.data; zero if ftrace_ops_subset() returns NULL.
+ */
+static __always_inline unsigned long
+ftrace_ops_subset_data(struct ftrace_ops *ops)
+{
+	struct ftrace_subset *subset = container_of(ops, struct ftrace_subset, ops);
+
+	return READ_ONCE(subset->set->stale) ? 0 : READ_ONCE(subset->data);
 }
 
 void arch_ftrace_set_create(struct ftrace_set *set);
@@ -112,12 +141,24 @@ arch_ftrace_set_template_offset(struct ftrace_set *set, unsigned long offset);
 struct ftrace_subset {
 	unsigned int		nr;
 	struct ftrace_ops	**subops;
+	unsigned long		data;
 };
+
+static __always_inline bool ftrace_ops_is_subset(struct ftrace_ops *ops)
+{
+	return false;
+}
 
 static __always_inline struct ftrace_subset *
 ftrace_ops_subset(struct ftrace_ops *ops)
 {
 	return NULL;
+}
+
+static __always_inline unsigned long
+ftrace_ops_subset_data(struct ftrace_ops *ops)
+{
+	return 0;
 }
 
 #endif /* !CONFIG_FTRACE_MUX */

@@ -5,81 +5,100 @@
  * Push and pop, which every traced call pays for, are in fgraph_stack.h.
  */
 #include <linux/build_bug.h>
+#include <linux/cache.h>
+#include <linux/ftrace.h>
 #include <linux/init.h>
-#include <linux/rculist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include "ftrace_internal.h"
 #include "fgraph_stack.h"
 
 static struct kmem_cache *fgraph_stack_cache __ro_after_init;
 
 /*
- * All shadow stacks, those of tasks that have left the task list but not yet
- * come to their end among them. Walked under RCU.
+ * All shadow stacks, including those of tasks that have left the task list but
+ * have not been freed. Every fork and exit takes the lock while function graph
+ * is in use, so it shares its cache line with nothing else.
  */
-static LIST_HEAD(fgraph_stacks);
-static DEFINE_RAW_SPINLOCK(fgraph_stacks_lock);
+static struct {
+	raw_spinlock_t		lock;
+	struct list_head	list;
+} fgraph_stacks ____cacheline_aligned_in_smp = {
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(fgraph_stacks.lock),
+	.list = LIST_HEAD_INIT(fgraph_stacks.list),
+};
 
 /**
  * fgraph_stack_walk - step to the next older frame that is in use
  * @stack:	the shadow stack to walk, of any task
- * @offset:	where to look first, as &task_struct.curr_ret_stack says; on
- *		return, where to look next
+ * @offset:	how many bytes of frames to look at, as
+ *		&task_struct.curr_ret_stack says; on return, how many are left
  *
- * Passes over frames that nobody owns (yet, or any more).
+ * Passes over frames that are being pushed.
  *
  * A stack that is not current's may change while it is walked. The frames
  * then are what they happen to be, but the walk stays within the stack and
  * comes to an end, as it only ever goes down.
  *
- * Context: any. The task may not be freed meanwhile.
+ * Context: any. The task must not be freed meanwhile.
  * Return: the frame, or NULL if there are no more.
  */
 struct fgraph_frame *fgraph_stack_walk(struct fgraph_stack *stack,
 				       unsigned int *offset)
 {
 	struct fgraph_frame *frame;
-	unsigned int here, prev;
 
-	while ((here = *offset) > 0) {
-		if (here > FGRAPH_FRAMES_SIZE - sizeof(*frame))
-			break;
+	if (*offset > FGRAPH_FRAMES_SIZE)
+		*offset = 0;
 
-		frame = fgraph_stack_frame(stack, here);
-		prev = READ_ONCE(frame->prev) & ~(FGRAPH_ALIGN - 1);
-		*offset = prev < here ? prev : 0;
-
-		if (READ_ONCE(frame->users))
+	while (*offset >= sizeof(*frame)) {
+		*offset -= sizeof(*frame);
+		frame = fgraph_stack_frame(stack, *offset);
+		if (READ_ONCE(frame->ret))
 			return frame;
 	}
 
-	*offset = 0;
 	return NULL;
 }
 
 /**
- * fgraph_frame_data - find what a user has reserved in a frame
- * @frame:	the frame, of the current task
- * @user:	number of the user
- * @size:	if found, how many bytes were asked for
+ * fgraph_frame_data - find what a user has reserved for a call
+ * @stack:	the shadow stack of the current task
+ * @top:	how many bytes its frames take
+ * @frame:	the frame of the call
+ * @user:	index of the user
  *
  * Context: any, including NMI.
- * Return: the data, or NULL if @user has reserved none.
+ * Return: the reservation, or NULL if @user has none in @frame.
  */
-void *fgraph_frame_data(struct fgraph_frame *frame, unsigned int user,
-			int *size)
+struct fgraph_reserved *
+fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
+		  struct fgraph_frame *frame, unsigned int user)
 {
-	unsigned int offset = sizeof(*frame);
+	unsigned int end = READ_ONCE(stack->data_used);
+	struct fgraph_frame *next;
 	struct fgraph_reserved *data;
+	unsigned int offset;
 
-	while (offset < frame->size) {
-		data = (void *)frame + offset;
-		if (data->user == user) {
-			*size = data->size;
-			return data->data;
+	if (!frame->data)
+		return NULL;
+
+	/* The data end where those of a newer frame begin, if there are any */
+	for (next = frame + 1; next <= fgraph_stack_top(stack, top); next++) {
+		if (next->data) {
+			end = next->data - 1;
+			break;
 		}
+	}
+
+	offset = frame->data - 1;
+	while (offset < end) {
+		data = (struct fgraph_reserved *)(stack->data + offset);
+		if (data->user == user)
+			return data;
 		offset += sizeof(*data) + ALIGN(data->size, FGRAPH_ALIGN);
 	}
 
@@ -87,64 +106,118 @@ void *fgraph_frame_data(struct fgraph_frame *frame, unsigned int user,
 }
 
 /**
- * fgraph_stack_any_open - does any task have a call open for a user?
- * @user:	the user's number
+ * fgraph_stack_unreserve - give back what a user has reserved last
+ * @stack:	the shadow stack of the current task
+ * @top:	how many bytes its frames take
+ * @user:	index of the user, the last to reserve for the newest frame
  *
- * A user that gets no more calls, and whose callbacks are known to have
- * finished, can only lose open calls. Once this function has returned false
- * for it, there are none. A return handler may still be busy with the last.
+ * Does nothing if @user has reserved nothing.
  *
- * Context: any; takes the time of a look at every task.
- * Return: true if a call that @user was told of may not have returned.
+ * Context: any, including NMI.
  */
-bool fgraph_stack_any_open(unsigned int user)
+void fgraph_stack_unreserve(struct fgraph_stack *stack, unsigned int top,
+			    unsigned int user)
+{
+	struct fgraph_reserved *data;
+
+	data = fgraph_frame_data(stack, top, fgraph_stack_top(stack, top), user);
+	if (data)
+		WRITE_ONCE(stack->data_used, (unsigned char *)data - stack->data);
+}
+
+/*
+ * Call @func for every shadow stack, and let others have the CPU and the lock
+ * now and then. Callers hold ftrace_lock, so there is one cursor at a time and
+ * nothing else walks the list.
+ */
+static void fgraph_stacks_for_each(void (*func)(struct fgraph_stack *stack,
+						unsigned int user),
+				   unsigned int user)
 {
 	struct fgraph_stack *stack;
-	bool open = false;
+	struct list_head cursor;
+	int nr;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(stack, &fgraph_stacks, list) {
-		if (READ_ONCE(stack->depth[user])) {
-			open = true;
-			break;
+	lockdep_assert_held(&ftrace_lock);
+
+	raw_spin_lock_irq(&fgraph_stacks.lock);
+	list_add(&cursor, &fgraph_stacks.list);
+	while (!list_is_last(&cursor, &fgraph_stacks.list)) {
+		for (nr = 0; nr < 32; nr++) {
+			if (list_is_last(&cursor, &fgraph_stacks.list))
+				break;
+			stack = list_entry(cursor.next, struct fgraph_stack, list);
+			func(stack, user);
+			list_move(&cursor, &stack->list);
 		}
+		raw_spin_unlock_irq(&fgraph_stacks.lock);
+		cond_resched();
+		raw_spin_lock_irq(&fgraph_stacks.lock);
 	}
-	rcu_read_unlock();
+	list_del(&cursor);
+	raw_spin_unlock_irq(&fgraph_stacks.lock);
+}
 
-	return open;
+static void fgraph_stack_disown(struct fgraph_stack *stack, unsigned int user)
+{
+	unsigned int i;
+
+	if (!READ_ONCE(stack->user[user].depth))
+		return;
+
+	/* Beyond the newest frame this does no harm */
+	for (i = 0; i < FGRAPH_MAX_DEPTH; i++) {
+		if (atomic_read(&stack->frames[i].users) & BIT(user))
+			atomic_andnot(BIT(user), &stack->frames[i].users);
+	}
 }
 
 /**
- * fgraph_stack_reset_user - forget what all tasks have of a user
- * @user:	the user's number; nobody may have it
+ * fgraph_stacks_disown - take a user off all frames of all tasks
+ * @user:	index of the user, which gets no new frames any more
  *
- * Context: any; takes the time of a look at every task.
+ * Returns from the calls that a user has left open then do not reach the next
+ * one that gets the same index. A return handler that has read the mask of its
+ * frame before may still be running: wait for it with
+ * synchronize_rcu_tasks_rude(), and then call fgraph_stacks_reset().
+ *
+ * Context: ftrace_lock held; may sleep.
  */
-void fgraph_stack_reset_user(unsigned int user)
+void fgraph_stacks_disown(unsigned int user)
 {
-	struct fgraph_stack *stack;
+	fgraph_stacks_for_each(fgraph_stack_disown, user);
+}
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(stack, &fgraph_stacks, list) {
-		WRITE_ONCE(stack->depth[user], 0);
-		stack->task_var[user] = 0;
-	}
-	rcu_read_unlock();
+static void fgraph_stack_reset(struct fgraph_stack *stack, unsigned int user)
+{
+	stack->user[user] = (struct fgraph_stack_user){};
+	stack->task_var[user] = 0;
 }
 
 /**
- * fgraph_stack_clear - make a shadow stack empty
- * @stack:	the shadow stack; its task is not running, or is current and has
- *		interrupts disabled
+ * fgraph_stacks_reset - forget what all tasks have of a user
+ * @user:	index of the user, which no frame names any more
  *
- * To go with setting &task_struct.curr_ret_stack to zero.
+ * Context: ftrace_lock held; may sleep.
  */
-void fgraph_stack_clear(struct fgraph_stack *stack)
+void fgraph_stacks_reset(unsigned int user)
 {
-	memset(stack->frames, 0, sizeof(struct fgraph_frame));
-	memset(stack->depth, 0, sizeof(stack->depth));
+	fgraph_stacks_for_each(fgraph_stack_reset, user);
+}
+
+/**
+ * fgraph_stack_init - make a shadow stack empty
+ * @stack:	the shadow stack, of a task that is not running
+ *
+ * Goes with setting &task_struct.curr_ret_stack to zero. Only the reserved data
+ * need no initialization.
+ *
+ * Context: any.
+ */
+void fgraph_stack_init(struct fgraph_stack *stack)
+{
+	memset(stack, 0, offsetof(struct fgraph_stack, data));
 	memset(stack->task_var, 0, sizeof(stack->task_var));
-	fgraph_stack_frame(stack, 0)->size = sizeof(struct fgraph_frame);
 }
 
 /**
@@ -158,23 +231,17 @@ struct fgraph_stack *fgraph_stack_alloc(void)
 	struct fgraph_stack *stack;
 	unsigned long flags;
 
-	stack = kmem_cache_zalloc(fgraph_stack_cache, GFP_KERNEL);
+	stack = kmem_cache_alloc(fgraph_stack_cache, GFP_KERNEL);
 	if (!stack)
 		return NULL;
 
-	fgraph_stack_clear(stack);
+	fgraph_stack_init(stack);
 
-	raw_spin_lock_irqsave(&fgraph_stacks_lock, flags);
-	list_add_rcu(&stack->list, &fgraph_stacks);
-	raw_spin_unlock_irqrestore(&fgraph_stacks_lock, flags);
+	raw_spin_lock_irqsave(&fgraph_stacks.lock, flags);
+	list_add(&stack->list, &fgraph_stacks.list);
+	raw_spin_unlock_irqrestore(&fgraph_stacks.lock, flags);
 
 	return stack;
-}
-
-static void fgraph_stack_free_rcu(struct rcu_head *rcu)
-{
-	kmem_cache_free(fgraph_stack_cache,
-			container_of(rcu, struct fgraph_stack, rcu));
 }
 
 /**
@@ -190,23 +257,23 @@ void fgraph_stack_free(struct fgraph_stack *stack)
 	if (!stack)
 		return;
 
-	raw_spin_lock_irqsave(&fgraph_stacks_lock, flags);
-	list_del_rcu(&stack->list);
-	raw_spin_unlock_irqrestore(&fgraph_stacks_lock, flags);
+	raw_spin_lock_irqsave(&fgraph_stacks.lock, flags);
+	list_del(&stack->list);
+	raw_spin_unlock_irqrestore(&fgraph_stacks.lock, flags);
 
-	call_rcu(&stack->rcu, fgraph_stack_free_rcu);
+	kmem_cache_free(fgraph_stack_cache, stack);
 }
 
 /* Before any tracer can be started from the command line */
-static int __init fgraph_stack_init(void)
+static int __init fgraph_stack_create_cache(void)
 {
-	BUILD_BUG_ON(sizeof(struct fgraph_stack) != FGRAPH_STACK_SIZE);
-	BUILD_BUG_ON(sizeof(struct fgraph_frame) % FGRAPH_ALIGN);
-	BUILD_BUG_ON(FGRAPH_FRAMES_SIZE / sizeof(struct fgraph_frame) >
-		     FTRACE_RETFUNC_DEPTH);
+	BUILD_BUG_ON(sizeof(struct fgraph_stack) > FGRAPH_STACK_SIZE);
+	/* The profiler reserves a word for each call, if graph-time is off */
+	BUILD_BUG_ON(FGRAPH_MAX_DEPTH * (sizeof(struct fgraph_reserved) +
+					 sizeof(u64)) > FGRAPH_DATA_SIZE);
 
 	fgraph_stack_cache = KMEM_CACHE(fgraph_stack, SLAB_PANIC);
 
 	return 0;
 }
-early_initcall(fgraph_stack_init);
+early_initcall(fgraph_stack_create_cache);

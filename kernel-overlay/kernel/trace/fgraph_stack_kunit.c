@@ -5,6 +5,7 @@
  * All of them work on a shadow stack that belongs to no task.
  */
 #include <kunit/test.h>
+#include <linux/ftrace.h>
 
 /*
  * Have an "interrupt" at every point where one makes a difference. It is a
@@ -13,9 +14,10 @@
 static void fgraph_kunit_interrupt(void);
 #define fgraph_stack_window()	fgraph_kunit_interrupt()
 
+#include "ftrace_internal.h"
 #include "fgraph_stack.h"
 
-/* The shadow stack under test, and where its newest frame is */
+/* The shadow stack under test, and how many bytes of frames are in use */
 static struct fgraph_stack *stack;
 static int top;
 
@@ -54,35 +56,63 @@ static void fgraph_kunit_interrupt(void)
 
 static struct fgraph_frame *newest(void)
 {
-	return fgraph_stack_frame(stack, top);
+	return fgraph_stack_top(stack, top);
 }
 
-/* As the last thing in a push; and to be told that a pop is near */
-static void own(struct fgraph_frame *frame, u32 users)
+/* As the last thing in a push */
+static void publish(struct fgraph_frame *frame, unsigned long ret)
 {
 	if (!in_irq)
-		owned += !!users - !!frame->users;
-	if (users)
-		WRITE_ONCE(frame->users, users);
+		owned++;
+	frame->func = ~ret;
+	WRITE_ONCE(frame->ret, ret);
+}
+
+/* The first half of a push, as fgraph.c has it when it calls callbacks */
+static struct fgraph_frame *begin(u32 users)
+{
+	struct fgraph_frame *frame;
+
+	if (!fgraph_stack_push(stack, &top, &frame))
+		return NULL;
+
+	atomic_set(&frame->users, users);
+	return frame;
 }
 
 static struct fgraph_frame *push(unsigned long ret, u32 users)
 {
-	struct fgraph_frame *frame = fgraph_stack_push(stack, &top);
+	struct fgraph_frame *frame = begin(users);
 
-	if (frame) {
-		frame->ret = ret;
-		frame->func = ~ret;
-		own(frame, users);
-	}
+	if (frame)
+		publish(frame, ret);
 
 	return frame;
 }
 
 static void pop(void)
 {
-	own(newest(), 0);
-	fgraph_stack_pop(stack, &top);
+	if (!in_irq && newest()->ret)
+		owned--;
+	fgraph_stack_pop(stack, &top, newest());
+}
+
+static void *reserve(unsigned int user, unsigned int size)
+{
+	return fgraph_stack_reserve(stack, newest(), user, size);
+}
+
+/* What @user has reserved in @frame, and how much in @size */
+static void *data_of(struct fgraph_frame *frame, unsigned int user, int *size)
+{
+	struct fgraph_reserved *data;
+
+	data = fgraph_frame_data(stack, top, frame, user);
+	if (!data)
+		return NULL;
+
+	*size = data->size;
+	return data->data;
 }
 
 /* Are exactly the frames 0 .. @nr - 1 there, in order? */
@@ -110,7 +140,7 @@ static void fgraph_kunit_push_pop(struct kunit *test)
 
 	for (i = 0; i < 10; i++) {
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, push(RET(i), BIT(i)));
-		KUNIT_EXPECT_EQ(test, newest()->users, (u32)BIT(i));
+		KUNIT_EXPECT_EQ(test, (u32)atomic_read(&newest()->users), (u32)BIT(i));
 		expect_frames(test, i + 1);
 	}
 
@@ -127,22 +157,16 @@ static void fgraph_kunit_push_pop(struct kunit *test)
 static void fgraph_kunit_full(struct kunit *test)
 {
 	int nr = 0, full;
-	u16 size;
 
 	while (push(RET(nr), 1))
 		nr++;
 
-	/* As deep as the array it has replaced was, at least */
-	KUNIT_EXPECT_GE(test, nr, 50);
+	KUNIT_EXPECT_EQ(test, nr, (int)FGRAPH_MAX_DEPTH);
 	KUNIT_EXPECT_LE(test, nr, FTRACE_RETFUNC_DEPTH);
 
 	full = top;
-	size = newest()->size;
 	KUNIT_EXPECT_NULL(test, push(RET(nr), 1));
-	KUNIT_EXPECT_NULL(test, fgraph_stack_reserve(stack, top, 0,
-						     FGRAPH_MAX_DATA_SIZE));
 	KUNIT_EXPECT_EQ(test, top, full);
-	KUNIT_EXPECT_EQ(test, newest()->size, size);
 	expect_frames(test, nr);
 
 	/* One less, and one more goes */
@@ -154,7 +178,33 @@ static void fgraph_kunit_full(struct kunit *test)
 		pop();
 }
 
-/* Nothing is written beyond the frames, even when they fill it all up */
+/*
+ * Whatever users reserve, the calls that 6.1 traced are traced: 50 of them. A
+ * word for each call is to be had as deep.
+ */
+static void fgraph_kunit_frames_first(struct kunit *test)
+{
+	unsigned int user;
+	int nr;
+
+	for (nr = 0; push(RET(nr), ~0); nr++) {
+		for (user = 0; user < FGRAPH_MAX_USERS; user++)
+			reserve(user, 1 + (nr * 37 + user * 101) % FGRAPH_MAX_DATA_SIZE);
+	}
+	KUNIT_EXPECT_GE(test, nr, 50);
+	expect_frames(test, nr);
+	while (top)
+		pop();
+
+	for (nr = 0; push(RET(nr), 1) && reserve(0, sizeof(u64)); nr++)
+		;
+	KUNIT_EXPECT_GE(test, nr, 50);
+	while (top)
+		pop();
+	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
+}
+
+/* Nothing is written beyond frames and data, even when they fill it all up */
 static void fgraph_kunit_bounds(struct kunit *test)
 {
 	unsigned int size, user;
@@ -162,62 +212,76 @@ static void fgraph_kunit_bounds(struct kunit *test)
 	int i;
 
 	for (size = 1; size <= FGRAPH_MAX_DATA_SIZE; size++) {
-		memset(stack->depth, 0xa5, sizeof(stack->depth));
+		memset(stack->user, 0xa5, sizeof(stack->user));
+		memset(stack->task_var, 0xa5, sizeof(stack->task_var));
 
 		while (push(RET(0), 1)) {
 			for (user = 0; user < 3; user++) {
-				data = fgraph_stack_reserve(stack, top, user, size);
+				data = reserve(user, size);
 				if (!data)
 					break;
+				KUNIT_ASSERT_GE(test, (unsigned long)data,
+						(unsigned long)stack->data);
 				memset(data, 0x5a, size);
 			}
 		}
 
-		KUNIT_EXPECT_LE(test, top + newest()->size, (int)FGRAPH_FRAMES_SIZE);
-		for (i = 0; i < FGRAPH_MAX_USERS; i++)
-			KUNIT_EXPECT_EQ(test, stack->depth[i], (u16)0xa5a5);
+		KUNIT_EXPECT_LE(test, stack->data_used, (u16)FGRAPH_DATA_SIZE);
+		for (i = 0; i < FGRAPH_MAX_USERS; i++) {
+			KUNIT_EXPECT_EQ(test, stack->user[i].depth, (u16)0xa5a5);
+			KUNIT_EXPECT_EQ(test, (u16)stack->task_var[i], (u16)0xa5a5);
+		}
 		while (top)
 			pop();
 	}
 }
 
-/* Data of every size come back whole, to whom they belong, in any frame */
+/* Data of every size come back whole, to the user they belong to, in any frame */
 static void fgraph_kunit_reserve(struct kunit *test)
 {
 	static const unsigned int users[] = { 0, 7, FGRAPH_MAX_USERS - 1 };
+	struct fgraph_frame *frame[4];
 	unsigned int size, i, j;
 	unsigned char *data;
 	int found;
 
 	for (size = 1; size <= FGRAPH_MAX_DATA_SIZE; size++) {
-		for (i = 0; i < 3; i++) {
-			KUNIT_ASSERT_NOT_NULL(test, push(RET(i), 1));
-			for (j = 0; j < ARRAY_SIZE(users); j++) {
-				/* The stack takes three of the largest */
+		for (i = 0; i < ARRAY_SIZE(frame); i++) {
+			frame[i] = push(RET(i), 1);
+			KUNIT_ASSERT_NOT_NULL(test, frame[i]);
+			/* A frame without any stands between those that have some */
+			for (j = 0; i != 1 && j < ARRAY_SIZE(users); j++) {
+				/* There is room for three of the largest */
 				unsigned int s = j ? 1 + j : size;
 
-				data = fgraph_stack_reserve(stack, top, users[j], s);
+				data = reserve(users[j], s);
 				KUNIT_ASSERT_NOT_NULL(test, data);
 				KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)data,
-								   sizeof(long)));
+								   FGRAPH_ALIGN));
 				memset(data, i * 16 + j, s);
 			}
 		}
-		expect_frames(test, 3);
+		expect_frames(test, ARRAY_SIZE(frame));
 
-		while (i--) {
+		/* Of the newest frame, and of those below it */
+		for (i = 0; i < ARRAY_SIZE(frame); i++) {
 			for (j = 0; j < ARRAY_SIZE(users); j++) {
 				int s = j ? 1 + j : size;
 
-				data = fgraph_frame_data(newest(), users[j], &found);
+				data = data_of(frame[i], users[j], &found);
+				if (i == 1) {
+					KUNIT_EXPECT_NULL(test, data);
+					continue;
+				}
 				KUNIT_ASSERT_NOT_NULL(test, data);
 				KUNIT_EXPECT_EQ(test, found, s);
 				KUNIT_EXPECT_NULL(test, memchr_inv(data, i * 16 + j, s));
 			}
-			KUNIT_EXPECT_NULL(test, fgraph_frame_data(newest(), 3, &found));
-			pop();
+			KUNIT_EXPECT_NULL(test, data_of(frame[i], 3, &found));
 		}
-		KUNIT_EXPECT_EQ(test, top, 0);
+		while (top)
+			pop();
+		KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
 	}
 }
 
@@ -225,38 +289,42 @@ static void fgraph_kunit_reserve(struct kunit *test)
 static void fgraph_kunit_reserve_undone(struct kunit *test)
 {
 	struct fgraph_frame *frame;
-	int i, found, size;
+	int i, found;
 
 	for (i = 0; i < 1000; i++) {
-		frame = push(RET(0), 0);
+		frame = begin(BIT(1) | BIT(2));
 		KUNIT_ASSERT_NOT_NULL(test, frame);
 
-		/* As function_graph_enter() does when a user says no */
-		size = frame->size;
-		KUNIT_ASSERT_NOT_NULL(test, fgraph_stack_reserve(stack, top, 1, 256));
-		frame->size = size;
-		KUNIT_EXPECT_NULL(test, fgraph_frame_data(frame, 1, &found));
+		/* As fgraph_refuse() does when an entry callback returns zero */
+		KUNIT_ASSERT_NOT_NULL(test, reserve(1, 256));
+		fgraph_stack_unreserve(stack, top, 1);
+		KUNIT_EXPECT_NULL(test, data_of(frame, 1, &found));
 
-		KUNIT_ASSERT_NOT_NULL(test, fgraph_stack_reserve(stack, top, 2, 8));
-		KUNIT_EXPECT_NOT_NULL(test, fgraph_frame_data(frame, 2, &found));
+		KUNIT_ASSERT_NOT_NULL(test, reserve(2, 8));
+		KUNIT_EXPECT_NOT_NULL(test, data_of(frame, 2, &found));
+		KUNIT_EXPECT_NULL(test, data_of(frame, 1, &found));
 		pop();
 	}
 
 	KUNIT_EXPECT_EQ(test, top, 0);
+	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
 }
 
-/* Frames without users are there, but nobody sees them */
+/* Frames that are being pushed are passed over */
 static void fgraph_kunit_walk(struct kunit *test)
 {
 	unsigned int offset;
 
 	push(RET(0), BIT(4));
-	push(RET(9), 0);
+	begin(BIT(4));
 	push(RET(1), BIT(31));
-	push(RET(9), 0);
+	begin(BIT(4));
 	expect_frames(test, 2);
 
-	/* Not for me: 0 is passed over */
+	/* A frame whose users are all gone still has a return address */
+	push(RET(2), 0);
+	expect_frames(test, 3);
+
 	offset = 0;
 	KUNIT_EXPECT_NULL(test, fgraph_stack_walk(stack, &offset));
 
@@ -269,17 +337,13 @@ static void fgraph_kunit_walk(struct kunit *test)
 static void fgraph_kunit_walk_garbage(struct kunit *test)
 {
 	struct fgraph_frame *frame;
-	unsigned int i, start, offset, last, steps;
-	u32 seed = 12345;
+	unsigned int start, offset, last, steps;
 
-	for (i = 0; i < FGRAPH_FRAMES_SIZE; i++) {
-		seed = seed * 1664525 + 1013904223;
-		stack->frames[i] = seed >> 24;
-	}
+	memset(stack->frames, 0x5a, sizeof(stack->frames));
 
-	for (start = 0; start < FGRAPH_STACK_SIZE + 64; start++) {
-		offset = ALIGN_DOWN(start, FGRAPH_ALIGN);
-		last = offset;
+	for (start = 0; start < 2 * FGRAPH_STACK_SIZE; start++) {
+		offset = start;
+		last = FGRAPH_FRAMES_SIZE + 1;
 		steps = 0;
 		while ((frame = fgraph_stack_walk(stack, &offset))) {
 			KUNIT_ASSERT_GE(test, (unsigned long)frame,
@@ -287,39 +351,59 @@ static void fgraph_kunit_walk_garbage(struct kunit *test)
 			KUNIT_ASSERT_LE(test, (unsigned long)(frame + 1),
 					(unsigned long)stack->frames + FGRAPH_FRAMES_SIZE);
 			KUNIT_ASSERT_LT(test, offset, last);
-			KUNIT_ASSERT_LT(test, ++steps, (unsigned int)FGRAPH_STACK_SIZE);
+			KUNIT_ASSERT_LE(test, ++steps, (unsigned int)FGRAPH_MAX_DEPTH);
 			last = offset;
 		}
 	}
+
+	fgraph_stack_init(stack);
 }
 
-/* Does user @user have open calls, as the real thing would count them? */
-static void fgraph_kunit_any_open(struct kunit *test)
+/*
+ * A user that is gone is taken off the frames of all tasks, and off those only.
+ * What else is kept of it is forgotten.
+ */
+static void fgraph_kunit_disown(struct kunit *test)
 {
-	struct fgraph_stack *real;
-	/* The highest number; function graph hands out the lowest first */
-	unsigned int user = FGRAPH_MAX_USERS - 1;
+	/* The highest index; function graph hands out the lowest first */
+	unsigned int user = FGRAPH_MAX_USERS - 1, i;
+	struct fgraph_stack *real[70];
+	struct fgraph_frame *frame;
 
-	real = fgraph_stack_alloc();
-	KUNIT_ASSERT_NOT_NULL(test, real);
+	/* More than are looked at without letting others have the lock */
+	for (i = 0; i < ARRAY_SIZE(real); i++) {
+		real[i] = fgraph_stack_alloc();
+		KUNIT_ASSERT_NOT_NULL(test, real[i]);
 
-	KUNIT_EXPECT_FALSE(test, fgraph_stack_any_open(user));
-	real->depth[user] = 1;
-	real->task_var[user] = 17;
-	KUNIT_EXPECT_TRUE(test, fgraph_stack_any_open(user));
-	KUNIT_EXPECT_FALSE(test, fgraph_stack_any_open(user - 1));
+		top = 0;
+		KUNIT_ASSERT_TRUE(test, fgraph_stack_push(real[i], &top, &frame));
+		KUNIT_ASSERT_TRUE(test, fgraph_stack_push(real[i], &top, &frame));
+		atomic_set(&real[i]->frames[0].users, BIT(user) | BIT(3));
+		atomic_set(&real[i]->frames[1].users, BIT(user));
+		real[i]->user[user] = (struct fgraph_stack_user){ 2, 5 };
+		real[i]->user[3] = (struct fgraph_stack_user){ 1, 7 };
+		real[i]->task_var[user] = 17;
+		real[i]->task_var[3] = 19;
+	}
 
-	fgraph_stack_reset_user(user);
-	KUNIT_EXPECT_EQ(test, real->task_var[user], 0UL);
-	KUNIT_EXPECT_FALSE(test, fgraph_stack_any_open(user));
+	mutex_lock(&ftrace_lock);
+	fgraph_stacks_disown(user);
+	fgraph_stacks_reset(user);
+	mutex_unlock(&ftrace_lock);
 
-	real->depth[user] = 1;
-	fgraph_stack_clear(real);
-	KUNIT_EXPECT_FALSE(test, fgraph_stack_any_open(user));
-
-	real->depth[user] = 1;
-	fgraph_stack_free(real);
-	KUNIT_EXPECT_FALSE(test, fgraph_stack_any_open(user));
+	for (i = 0; i < ARRAY_SIZE(real); i++) {
+		KUNIT_EXPECT_EQ(test, (u32)atomic_read(&real[i]->frames[0].users),
+				(u32)BIT(3));
+		KUNIT_EXPECT_EQ(test, atomic_read(&real[i]->frames[1].users), 0);
+		KUNIT_EXPECT_EQ(test, real[i]->user[user].depth, (u16)0);
+		KUNIT_EXPECT_EQ(test, real[i]->user[user].overrun, (u16)0);
+		KUNIT_EXPECT_EQ(test, real[i]->task_var[user], 0UL);
+		KUNIT_EXPECT_EQ(test, real[i]->user[3].depth, (u16)1);
+		KUNIT_EXPECT_EQ(test, real[i]->user[3].overrun, (u16)7);
+		KUNIT_EXPECT_EQ(test, real[i]->task_var[3], 19UL);
+		fgraph_stack_free(real[i]);
+	}
+	top = 0;
 }
 
 /* The interrupt of below: calls of its own, nested, with data */
@@ -328,26 +412,30 @@ static void irq_nested_calls(struct kunit *test)
 	unsigned int offset = top;
 	int outer = 0;
 	struct fgraph_frame *frame;
-	int before = top, size;
-	void *data;
+	int before = top, used = stack->data_used, size;
+	unsigned char *data;
 
-	/* It sees whole frames, and all of them */
+	/* It sees whole frames, and all of them, and their data */
 	while ((frame = fgraph_stack_walk(stack, &offset))) {
 		KUNIT_EXPECT_EQ(test, frame->func, ~frame->ret);
+		data = data_of(frame, frame->ret - RET(0), &size);
+		if (data)
+			KUNIT_EXPECT_EQ(test, (unsigned long)data[39],
+					frame->ret - RET(0) + 1);
 		outer++;
 	}
 	KUNIT_EXPECT_EQ(test, outer, owned);
 
 	if (push(0xbad1, BIT(9))) {
-		data = fgraph_stack_reserve(stack, top, 9, 100);
+		data = reserve(9, 100);
 		if (data)
 			memset(data, 0xff, 100);
 		if (push(0xbad2, BIT(9))) {
-			data = fgraph_stack_reserve(stack, top, 9, 256);
+			data = reserve(9, 256);
 			if (data) {
 				memset(data, 0xee, 256);
-				KUNIT_EXPECT_PTR_EQ(test, data,
-						    fgraph_frame_data(newest(), 9, &size));
+				KUNIT_EXPECT_PTR_EQ(test, (void *)data,
+						    data_of(newest(), 9, &size));
 			}
 			KUNIT_EXPECT_EQ(test, newest()->ret, 0xbad2UL);
 			pop();
@@ -357,6 +445,7 @@ static void irq_nested_calls(struct kunit *test)
 	}
 
 	KUNIT_EXPECT_EQ(test, top, before);
+	KUNIT_EXPECT_EQ(test, (int)stack->data_used, used);
 
 	offset = top;
 	while (fgraph_stack_walk(stack, &offset))
@@ -367,23 +456,26 @@ static void irq_nested_calls(struct kunit *test)
 /* One round: some calls, nested, with data, and back. Counts the windows. */
 static void nested_calls(struct kunit *test)
 {
+	struct fgraph_frame *frame;
 	unsigned char *data[3];
 	int i, size;
 
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_NOT_NULL(test, push(RET(i), 0));
-		KUNIT_EXPECT_EQ(test, newest()->size, (u16)sizeof(struct fgraph_frame));
+		frame = begin(BIT(i));
+		KUNIT_ASSERT_NOT_NULL(test, frame);
+		KUNIT_EXPECT_EQ(test, frame->ret, 0UL);
+		KUNIT_EXPECT_EQ(test, frame->data, (u16)0);
 		/* To be seen only when it is complete */
-		data[i] = fgraph_stack_reserve(stack, top, i, 40);
+		data[i] = reserve(i, 40);
 		KUNIT_ASSERT_NOT_NULL(test, data[i]);
 		memset(data[i], i + 1, 40);
-		own(newest(), BIT(i));
+		publish(frame, RET(i));
 		expect_frames(test, i + 1);
 	}
 
 	while (i--) {
 		KUNIT_EXPECT_PTR_EQ(test, (void *)data[i],
-				    fgraph_frame_data(newest(), i, &size));
+				    data_of(newest(), i, &size));
 		KUNIT_EXPECT_NULL(test, memchr_inv(data[i], i + 1, 40));
 		KUNIT_EXPECT_EQ(test, newest()->ret, RET(i));
 		pop();
@@ -391,6 +483,7 @@ static void nested_calls(struct kunit *test)
 	}
 
 	KUNIT_EXPECT_EQ(test, top, 0);
+	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
 }
 
 /* An interrupt at every single point, one at a time */
@@ -402,9 +495,6 @@ static void fgraph_kunit_interrupt_once(struct kunit *test)
 	irq_handler = irq_nested_calls;
 
 	for (at = 1; ; at++) {
-		/* Leave something for a push to stumble upon */
-		memset(stack->frames + sizeof(struct fgraph_frame), 0xff,
-		       FGRAPH_FRAMES_SIZE - sizeof(struct fgraph_frame));
 		irq_count = 0;
 		irq_countdown = at;
 		nested_calls(test);
@@ -443,10 +533,12 @@ static void fgraph_kunit_interrupt_full(struct kunit *test)
 	irq_test = test;
 	irq_handler = irq_nested_calls;
 	irq_every = true;
+	irq_count = 0;
 
 	for (nr = 0; push(RET(nr), 1); nr++)
 		expect_frames(test, nr + 1);
 	KUNIT_EXPECT_GE(test, nr, 50);
+	KUNIT_EXPECT_GT(test, irq_count, 50);
 	while (top) {
 		KUNIT_EXPECT_EQ(test, newest()->ret, RET(--nr));
 		pop();
@@ -463,7 +555,7 @@ static int fgraph_kunit_init(struct kunit *test)
 	if (!stack)
 		return -ENOMEM;
 
-	fgraph_stack_clear(stack);
+	fgraph_stack_init(stack);
 	top = 0;
 	irq_handler = NULL;
 	irq_every = false;
@@ -476,12 +568,13 @@ static int fgraph_kunit_init(struct kunit *test)
 static struct kunit_case fgraph_stack_cases[] = {
 	KUNIT_CASE(fgraph_kunit_push_pop),
 	KUNIT_CASE(fgraph_kunit_full),
+	KUNIT_CASE(fgraph_kunit_frames_first),
 	KUNIT_CASE(fgraph_kunit_bounds),
 	KUNIT_CASE(fgraph_kunit_reserve),
 	KUNIT_CASE(fgraph_kunit_reserve_undone),
 	KUNIT_CASE(fgraph_kunit_walk),
 	KUNIT_CASE(fgraph_kunit_walk_garbage),
-	KUNIT_CASE(fgraph_kunit_any_open),
+	KUNIT_CASE(fgraph_kunit_disown),
 	KUNIT_CASE(fgraph_kunit_interrupt_once),
 	KUNIT_CASE(fgraph_kunit_interrupt_storm),
 	KUNIT_CASE(fgraph_kunit_interrupt_full),

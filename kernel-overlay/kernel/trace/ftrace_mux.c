@@ -168,7 +168,7 @@ static void ftrace_subset_init(struct ftrace_subset *subset,
 
 	subset->ops.func = ops->func;
 	subset->ops.saved_func = ops->saved_func;
-	subset->ops.flags = ops->flags;
+	subset->ops.flags = ops->flags | FTRACE_OPS_FL_SET;
 	subset->ops.private = ops->private;
 	subset->ops.managed = ops;
 	subset->ops.func_hash = ops->func_hash;

@@ -539,8 +539,8 @@ static void mux_no_call_lost(struct kunit *test)
 
 /**
  * struct leaver - one who traces a function, and goes
- * @ops:	its ops, if it is not a user of function graph
- * @gops:	else, that user
+ * @ops:	its ops, if it does not use function graph
+ * @gops:	its fgraph_ops, if it does
  * @long_call:	the one among its calls that takes long
  * @gone:	it has been unregistered
  * @calls:	how often it was called
@@ -548,7 +548,9 @@ static void mux_no_call_lost(struct kunit *test)
  */
 struct leaver {
 	struct ftrace_ops	ops;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	struct fgraph_ops	gops;
+#endif
 	unsigned long		long_call;
 	bool			gone;
 	unsigned long		calls;
@@ -577,6 +579,7 @@ static notrace void leaver_call(unsigned long ip, unsigned long parent_ip,
 	leaver_called(container_of(op, struct leaver, ops));
 }
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static notrace int leaver_entry(struct ftrace_graph_ent *trace,
 				struct fgraph_ops *gops)
 {
@@ -588,6 +591,42 @@ static notrace void leaver_return(struct ftrace_graph_ret *trace,
 				  struct fgraph_ops *gops)
 {
 	leaver_called(container_of(gops, struct leaver, gops));
+}
+
+static int leaver_start_graph(struct leaver *leaver)
+{
+	int ret;
+
+	leaver->gops.entryfunc = leaver_entry;
+	leaver->gops.retfunc = leaver_return;
+	ret = ftrace_set_filter_ip(&leaver->gops.ops, func_ips[0], 0, 1);
+
+	return ret ? ret : register_ftrace_graph(&leaver->gops);
+}
+
+static void leaver_stop_graph(struct leaver *leaver)
+{
+	unregister_ftrace_graph(&leaver->gops);
+}
+
+static void leaver_free_graph(struct leaver *leaver)
+{
+	ftrace_free_filter(&leaver->gops.ops);
+}
+#else
+static int leaver_start_graph(struct leaver *leaver) { return -ENODEV; }
+static void leaver_stop_graph(struct leaver *leaver) { }
+static void leaver_free_graph(struct leaver *leaver) { }
+#endif
+
+static int leaver_start(struct leaver *leaver)
+{
+	int ret;
+
+	leaver->ops.func = leaver_call;
+	ret = ftrace_set_filter_ip(&leaver->ops, func_ips[0], 0, 1);
+
+	return ret ? ret : register_ftrace_function(&leaver->ops);
 }
 
 #define NR_LEAVERS	24
@@ -614,17 +653,10 @@ static void mux_gone(struct kunit *test)
 		unsigned long timeout = jiffies + 10 * HZ;
 
 		leaver = &leavers[i];
-		leaver->ops.func = leaver_call;
-		leaver->gops.entryfunc = leaver_entry;
-		leaver->gops.retfunc = leaver_return;
 		/* For a user of function graph, once an entry and once a return */
 		leaver->long_call = graph && i & 2;
 
-		ret = ftrace_set_filter_ip(graph ? &leaver->gops.ops : &leaver->ops,
-					   func_ips[0], 0, 1);
-		if (!ret)
-			ret = graph ? register_ftrace_graph(&leaver->gops) :
-				      register_ftrace_function(&leaver->ops);
+		ret = graph ? leaver_start_graph(leaver) : leaver_start(leaver);
 		if (ret)
 			break;
 
@@ -633,7 +665,7 @@ static void mux_gone(struct kunit *test)
 			cond_resched_tasks_rcu_qs();
 
 		if (graph)
-			unregister_ftrace_graph(&leaver->gops);
+			leaver_stop_graph(leaver);
 		else
 			ret = unregister_ftrace_function(&leaver->ops);
 		WRITE_ONCE(leaver->gone, true);
@@ -645,7 +677,7 @@ static void mux_gone(struct kunit *test)
 	for (i = 0; i < NR_LEAVERS; i++) {
 		late += leavers[i].late;
 		ftrace_free_filter(&leavers[i].ops);
-		ftrace_free_filter(&leavers[i].gops.ops);
+		leaver_free_graph(&leavers[i]);
 	}
 	KUNIT_EXPECT_EQ(test, 0UL, late);
 }

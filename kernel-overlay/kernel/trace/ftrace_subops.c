@@ -11,8 +11,7 @@
  * The filter of the manager is never changed bit by bit. It is computed from
  * those of all subops each time that one comes, goes, or changes its filter.
  */
-#include <linux/ftrace_mux.h>
-#include <linux/kprobes.h>
+#include <linux/ftrace.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
@@ -206,7 +205,7 @@ static int ftrace_subops_prepare(struct ftrace_ops *ops,
 	unsigned int nr = 0;
 	int ret;
 
-	list_for_each_entry(subops, &ops->subop_list, subop_list)
+	list_for_each_entry(subops, &ops->subop_list, list)
 		nr++;
 
 	filters = kmalloc_array(nr + 1, sizeof(*filters), GFP_KERNEL);
@@ -214,7 +213,7 @@ static int ftrace_subops_prepare(struct ftrace_ops *ops,
 		return -ENOMEM;
 
 	nr = 0;
-	list_for_each_entry(subops, &ops->subop_list, subop_list) {
+	list_for_each_entry(subops, &ops->subop_list, list) {
 		if (subops == drop)
 			continue;
 		filters[nr++] = subops->func_hash == old ? new :
@@ -395,6 +394,16 @@ static bool ftrace_has_filter(struct ftrace_ops *ops)
 	       !ftrace_hash_empty(notrace_of(ops->func_hash));
 }
 
+/*
+ * An ops that was registered on its own once may still have its trampoline, and
+ * is in the list of these then.
+ */
+static void ftrace_subops_free_trampoline(struct ftrace_ops *subops)
+{
+	if (subops->flags & FTRACE_OPS_FL_ALLOC_TRAMP && subops->trampoline)
+		ftrace_ops_release_trampoline(subops);
+}
+
 #else /* !CONFIG_DYNAMIC_FTRACE: all functions are traced, or none */
 
 struct ftrace_ops_hash;
@@ -413,6 +422,7 @@ static void ftrace_subops_keep_filter(struct ftrace_ops *ops) { }
 static void ftrace_subops_set_filter(struct ftrace_ops *ops) { }
 static void ftrace_subops_clear_filter(struct ftrace_ops *ops) { }
 static bool ftrace_has_filter(struct ftrace_ops *ops) { return false; }
+static void ftrace_subops_free_trampoline(struct ftrace_ops *subops) { }
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
@@ -423,12 +433,16 @@ static bool ftrace_has_filter(struct ftrace_ops *ops) { return false; }
 
 static int ftrace_subops_check(struct ftrace_ops *ops, struct ftrace_ops *subops)
 {
-	if (subops->flags & (FTRACE_OPS_FL_SUBOP | FTRACE_OPS_FL_ENABLED)) {
+	if (subops->flags & FTRACE_OPS_FL_DELETED)
+		return -EINVAL;
+
+	if (subops->flags & FTRACE_OPS_FL_ENABLED) {
 		ftrace_subops_refuse(ops, subops, "it is registered already");
 		return -EBUSY;
 	}
 
-	if (ops == subops || ftrace_is_manager(subops)) {
+	if (ops == subops || ftrace_is_manager(subops) ||
+	    subops->flags & FTRACE_OPS_FL_SUBSET) {
 		ftrace_subops_refuse(ops, subops, "it is a manager");
 		return -EINVAL;
 	}
@@ -464,28 +478,26 @@ static int ftrace_subops_check(struct ftrace_ops *ops, struct ftrace_ops *subops
 
 static void ftrace_subops_link(struct ftrace_ops *ops, struct ftrace_ops *subops)
 {
-	subops->flags |= FTRACE_OPS_FL_SUBOP;
+	subops->flags |= FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP;
 	subops->managed = ops;
 	subops->saved_func = subops->func;
 	ftrace_ops_update_pid_func(subops);
-	/* Pairs with list_for_each_entry_lockless() in ftrace_subops_func() */
-	list_add_tail_rcu(&subops->subop_list, &ops->subop_list);
+	/* The callback of the manager may be looking through the list */
+	list_add_tail_rcu(&subops->list, &ops->subop_list);
 }
 
 /* The caller waits until nobody can have seen @subops any more */
 static void ftrace_subops_unlink(struct ftrace_ops *subops)
 {
-	list_del_rcu(&subops->subop_list);
+	list_del_rcu(&subops->list);
 	ftrace_mux_forget(subops);
 }
 
 static void ftrace_subops_release(struct ftrace_ops *subops)
 {
 	subops->func = subops->saved_func;
-	INIT_LIST_HEAD(&subops->subop_list);
 	subops->managed = NULL;
-	subops->flags &= ~FTRACE_OPS_FL_SUBOP;
-	ftrace_tracer_unregistered(subops);
+	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 }
 
 /**
@@ -499,13 +511,15 @@ static void ftrace_subops_release(struct ftrace_ops *subops)
  *		unless the manager asks for it as well)
  * @command:	what to tell ftrace_startup() if this is the first subop
  *
- * The callback of @ops may be called for functions of @subops before this
- * function returns.
+ * The callback of @ops calls the subops. It finds them in the subop_list of @ops,
+ * linked by their list, and has preemption disabled while it looks at them. It
+ * may be called for functions of @subops before this function returns.
  *
  * Context: ftrace_lock held, may sleep.
  * Return: 0; -EBUSY if @subops is in use, or -EINVAL if the two do not fit
- * (both of which warn, once); -ENOMEM; -ENODEV if ftrace is dead; or why
- * @ops could not be registered. If it fails, everything is as before.
+ * (both of which warn, once) or one of them is FTRACE_OPS_FL_DELETED; -ENOMEM;
+ * -ENODEV if ftrace is dead; or why @ops could not be registered. If it fails,
+ * everything is as before.
  */
 int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 			  int command)
@@ -531,25 +545,20 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	if (ret)
 		return ret;
 
+	ftrace_subops_free_trampoline(subops);
+
 	if (!list_empty(&ops->subop_list)) {
 		ftrace_subops_link(ops, subops);
 		ftrace_subops_update(ops);
-		if (!ftrace_is_dead()) {
-			ftrace_tracer_registered(subops);
+		if (!ftrace_is_dead())
 			return 0;
-		}
 		ret = -ENODEV;
 	} else {
-		/* The ready-made callback does */
-		if (ops->func == ftrace_subops_func)
-			ops->flags |= FTRACE_OPS_FL_SUBSET;
 		ftrace_subops_set_filter(ops);
 		ftrace_subops_link(ops, subops);
 		ret = ftrace_startup(ops, command);
-		if (!ret) {
-			ftrace_tracer_registered(subops);
+		if (!ret)
 			return 0;
-		}
 		ftrace_subops_clear_filter(ops);
 	}
 
@@ -618,92 +627,3 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 
 	return ret;
 }
-
-/**
- * register_ftrace_subops - register an ops under a manager
- * @ops:	the manager
- * @subops:	the ops
- *
- * Is ftrace_startup_subops() for those who have no lock of ftrace.
- *
- * Context: may sleep.
- * Return: what ftrace_startup_subops() does.
- */
-int register_ftrace_subops(struct ftrace_ops *ops, struct ftrace_ops *subops)
-{
-	int ret;
-
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_startup_subops(ops, subops, 0);
-	mutex_unlock(&ftrace_lock);
-
-	return ret;
-}
-
-/**
- * unregister_ftrace_subops - unregister an ops from its manager
- * @ops:	the manager
- * @subops:	the ops
- *
- * Is ftrace_shutdown_subops() for those who have no lock of ftrace.
- *
- * Context: may sleep.
- * Return: what ftrace_shutdown_subops() does.
- */
-int unregister_ftrace_subops(struct ftrace_ops *ops, struct ftrace_ops *subops)
-{
-	int ret;
-
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_shutdown_subops(ops, subops, 0);
-	mutex_unlock(&ftrace_lock);
-
-	return ret;
-}
-
-/**
- * ftrace_subops_func - a callback for managers that calls their subops
- * @ip:		address of the call site
- * @parent_ip:	who called the function
- * @op:		the manager
- * @fregs:	registers, as far as the manager has asked for them
- *
- * Calls the callback of each subop whose filter matches, with the arguments it
- * would have if it were registered on its own. Protection from recursion is up
- * to the manager, as ftrace_startup_subops() sees to it.
- *
- * Context: any, NMI included.
- */
-void ftrace_subops_func(unsigned long ip, unsigned long parent_ip,
-			struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	struct ftrace_subset *subset;
-	struct ftrace_ops *subops;
-	unsigned int i;
-
-	/* Pairs with synchronize_rcu_tasks_rude() in ftrace_shutdown_subops() */
-	preempt_disable_notrace();
-
-	subset = ftrace_ops_subset(op);
-	if (subset) {
-		for (i = 0; i < subset->nr; i++) {
-			subops = subset->subops[i];
-			if (!(subops->flags & FTRACE_OPS_FL_RCU) ||
-			    rcu_is_watching())
-				subops->func(ip, parent_ip, subops, fregs);
-		}
-		goto out;
-	}
-
-	if (op->managed)
-		op = op->managed;
-
-	list_for_each_entry_lockless(subops, &op->subop_list, subop_list) {
-		if ((!(subops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching()) &&
-		    ftrace_ops_test(subops, ip, ftrace_get_regs(fregs)))
-			subops->func(ip, parent_ip, subops, fregs);
-	}
-out:
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(ftrace_subops_func);

@@ -7,7 +7,7 @@
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
-#include <linux/ftrace.h>
+#include <linux/ftrace_mux.h>
 #include <linux/kthread.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -291,7 +291,65 @@ static notrace void count_call(unsigned long ip, unsigned long parent_ip,
 #define NR_COUNTERS	4
 
 static struct counter *counters;
-static struct ftrace_ops manager = { .func = ftrace_subops_func };
+
+/* What any manager does, and all that one written for mainline does */
+static notrace void walk_subops(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct ftrace_ops *subops;
+
+	preempt_disable_notrace();
+	list_for_each_entry(subops, &op->subop_list, list) {
+		if (ftrace_ops_test(subops, ip, ftrace_get_regs(fregs)))
+			subops->func(ip, parent_ip, subops, fregs);
+	}
+	preempt_enable_notrace();
+}
+
+/* What a manager does that knows of subsets */
+static notrace void call_subset(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct ftrace_subset *subset;
+	unsigned int i;
+
+	preempt_disable_notrace();
+	subset = ftrace_ops_subset(op);
+	for (i = 0; subset && i < subset->nr; i++)
+		subset->subops[i]->func(ip, parent_ip, subset->subops[i], fregs);
+	if (!subset)
+		walk_subops(ip, parent_ip, op->managed ?: op, fregs);
+	preempt_enable_notrace();
+}
+
+static struct ftrace_ops manager = {
+	.func	= call_subset,
+	.flags	= FTRACE_OPS_FL_SUBSET,
+};
+
+static struct ftrace_ops plain_manager = { .func = walk_subops };
+
+static int register_subop(struct ftrace_ops *ops, struct ftrace_ops *subops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_startup_subops(ops, subops, 0);
+	mutex_unlock(&ftrace_lock);
+
+	return ret;
+}
+
+static int unregister_subop(struct ftrace_ops *ops, struct ftrace_ops *subops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_shutdown_subops(ops, subops, 0);
+	mutex_unlock(&ftrace_lock);
+
+	return ret;
+}
 
 /* The number of ops that a record is traced for */
 static long rec_count(unsigned long ip)
@@ -452,8 +510,8 @@ static void subops_exit(struct kunit *test)
 		ops = &counters[i].ops;
 
 		if (ops->flags & FTRACE_OPS_FL_SUBOP)
-			unregister_ftrace_subops(ops->managed, ops);
-		if (ops->flags & FTRACE_OPS_FL_ENABLED)
+			unregister_subop(ops->managed, ops);
+		else if (ops->flags & FTRACE_OPS_FL_ENABLED)
 			unregister_ftrace_function(ops);
 	}
 
@@ -466,7 +524,7 @@ static void subops_exit(struct kunit *test)
 	}
 }
 
-static void subops_come_and_go(struct kunit *test)
+static void come_and_go(struct kunit *test, struct ftrace_ops *manager)
 {
 	unsigned int i, masks[] = { FN_A, FN_A | FN_B, FN_B | FN_C, FN_A };
 	struct ftrace_hash *hash;
@@ -475,33 +533,113 @@ static void subops_come_and_go(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, masks[i]));
 
 	EXPECT_TRACED(test, 0);
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[0].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(manager, &counters[0].ops));
 	EXPECT_TRACED(test, FN_A);
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[1].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(manager, &counters[1].ops));
 	EXPECT_TRACED(test, FN_A, FN_A | FN_B);
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[2].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(manager, &counters[2].ops));
 	EXPECT_TRACED(test, FN_A, FN_A | FN_B, FN_B | FN_C);
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[3].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(manager, &counters[3].ops));
 	EXPECT_TRACED(test, FN_A, FN_A | FN_B, FN_B | FN_C, FN_A);
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[1].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(manager, &counters[1].ops));
 	EXPECT_TRACED(test, FN_A, 0, FN_B | FN_C, FN_A);
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[0].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(manager, &counters[0].ops));
 	EXPECT_TRACED(test, 0, 0, FN_B | FN_C, FN_A);
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[2].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(manager, &counters[2].ops));
 	EXPECT_TRACED(test, 0, 0, 0, FN_A);
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[3].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(manager, &counters[3].ops));
 	EXPECT_TRACED(test, 0);
 
-	KUNIT_EXPECT_FALSE(test, ftrace_is_manager(&manager));
-	KUNIT_EXPECT_FALSE(test, manager.flags & FTRACE_OPS_FL_ENABLED);
-	hash = rcu_access_pointer(manager.func_hash->filter_hash);
+	KUNIT_EXPECT_FALSE(test, ftrace_is_manager(manager));
+	KUNIT_EXPECT_FALSE(test, manager->flags & FTRACE_OPS_FL_ENABLED);
+	hash = rcu_access_pointer(manager->func_hash->filter_hash);
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(hash));
-	hash = rcu_access_pointer(manager.func_hash->notrace_hash);
+	hash = rcu_access_pointer(manager->func_hash->notrace_hash);
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(hash));
 
 	/* And once more, now that all of them have been in use */
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[2].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(manager, &counters[2].ops));
 	EXPECT_TRACED(test, 0, 0, FN_B | FN_C);
+}
+
+static void subops_come_and_go(struct kunit *test)
+{
+	come_and_go(test, &manager);
+}
+
+/*
+ * The subops of @ops must be the first so many of the counters, and be found the
+ * way that managers written for mainline do
+ */
+static void expect_linked(struct kunit *test, struct ftrace_ops *ops,
+			  unsigned int nr)
+{
+	struct ftrace_ops *subops;
+	unsigned int i = 0;
+
+	mutex_lock(&ftrace_lock);
+	list_for_each_entry(subops, &ops->subop_list, list) {
+		if (i == nr)
+			break;
+		KUNIT_EXPECT_PTR_EQ(test, subops, &counters[i].ops);
+		KUNIT_EXPECT_PTR_EQ(test, subops->managed, ops);
+		KUNIT_EXPECT_TRUE(test, subops->flags & FTRACE_OPS_FL_ENABLED);
+		KUNIT_EXPECT_TRUE(test, subops->flags & FTRACE_OPS_FL_SUBOP);
+		i++;
+	}
+	KUNIT_EXPECT_TRUE(test, list_entry_is_head(subops, &ops->subop_list, list));
+	mutex_unlock(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, i, nr);
+
+	for (; i < NR_COUNTERS; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, counters[i].ops.managed, NULL);
+		KUNIT_EXPECT_FALSE(test, counters[i].ops.flags &
+					 (FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP));
+	}
+}
+
+static void subops_mainline_manager(struct kunit *test)
+{
+	unsigned int i;
+
+	come_and_go(test, &plain_manager);
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&plain_manager, &counters[2].ops));
+
+	for (i = 0; i < NR_COUNTERS; i++) {
+		expect_linked(test, &plain_manager, i);
+		KUNIT_ASSERT_EQ(test, 0, register_subop(&plain_manager,
+							&counters[i].ops));
+	}
+	for (; i; i--) {
+		expect_linked(test, &plain_manager, i);
+		KUNIT_EXPECT_EQ(test, 0, unregister_subop(&plain_manager,
+							  &counters[i - 1].ops));
+	}
+	expect_linked(test, &plain_manager, 0);
+}
+
+/* An ops of the kernel itself keeps its trampoline when it is unregistered */
+static void subops_had_trampoline(struct kunit *test)
+{
+	static struct counter counter = { .ops.func = count_call };
+	struct ftrace_ops *ops = &counter.ops;
+	unsigned int round;
+
+	for (round = 0; round < 2; round++) {
+		KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(ops));
+		call(func_a);
+		KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(ops));
+
+		KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, ops));
+		KUNIT_EXPECT_EQ(test, 0UL, ops->trampoline);
+		call(func_a);
+		KUNIT_EXPECT_EQ(test, 0, unregister_subop(&manager, ops));
+	}
+
+	KUNIT_EXPECT_EQ(test, 4UL, counter.calls[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, counter.error);
+	ftrace_free_filter(ops);
 }
 
 static void subops_filter_changes(struct kunit *test)
@@ -514,7 +652,7 @@ static void subops_filter_changes(struct kunit *test)
 		struct ftrace_ops *ops = &counters[i].ops;
 
 		KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
-		KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, ops));
+		KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, ops));
 	}
 	EXPECT_TRACED(test, FN_A, FN_A, FN_A);
 
@@ -533,8 +671,8 @@ static void subops_filter_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_notrace(&counters[0].ops, name_b,
 						    strlen(name_b), 1));
 	EXPECT_TRACED(test, 0, FN_C, FN_A | FN_C);
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[1].ops));
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, &counters[2].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&manager, &counters[1].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&manager, &counters[2].ops));
 	EXPECT_TRACED(test, 0);
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_notrace(&counters[0].ops, NULL, 0, 1));
 	EXPECT_TRACED(test, FN_B);
@@ -545,11 +683,78 @@ static void subops_filter_changes(struct kunit *test)
 	EXPECT_TRACED(test, FN_B);
 }
 
+static bool filter_names(struct ftrace_ops *ops, unsigned long ip)
+{
+	bool named;
+
+	mutex_lock(&ftrace_lock);
+	named = ftrace_lookup_ip(rcu_access_pointer(ops->func_hash->filter_hash), ip);
+	mutex_unlock(&ftrace_lock);
+
+	return named;
+}
+
+/* As if they were functions of modules that are gone since they were looked up */
+static void name_gone(struct kunit *test, struct ftrace_ops *ops,
+		      unsigned long *gone, unsigned int nr)
+{
+	struct ftrace_hash *hash;
+	unsigned int i;
+
+	mutex_lock(&ops->func_hash->regex_lock);
+	hash = rcu_access_pointer(ops->func_hash->filter_hash);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, 0, add_hash_entry(hash, (unsigned long)&gone[i]));
+	mutex_unlock(&ops->func_hash->regex_lock);
+}
+
+/* What is gone does not come back with the next change of the filter */
+static void subops_gone(struct kunit *test)
+{
+	struct ftrace_ops *ops = &counters[0].ops;
+	/* Addresses like those of modules, where there is no function */
+	unsigned long *gone = kunit_kzalloc(test, 2 * sizeof(*gone), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, ops));
+	name_gone(test, ops, gone, 2);
+
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[1], 0, 0));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_FALSE(test, filter_names(ops, (unsigned long)&gone[i]));
+		KUNIT_EXPECT_FALSE(test, filter_names(&manager,
+						      (unsigned long)&gone[i]));
+	}
+	EXPECT_TRACED(test, FN_A | FN_B);
+
+	/* With nothing else in the filter it is for no function, not for all */
+	name_gone(test, ops, gone, 1);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[0], 1, 0));
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[1], 1, 0));
+	EXPECT_TRACED(test, 0);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[2], 0, 0));
+	EXPECT_TRACED(test, FN_C);
+
+	/* What is no function to begin with is refused */
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			ftrace_set_filter_ip(ops, (unsigned long)gone, 0, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			ftrace_set_filter_ip(ops, (unsigned long)gone, 1, 0));
+	KUNIT_EXPECT_EQ(test, -ENOENT,
+			ftrace_set_filter_ip(ops, func_ips[0], 1, 0));
+	EXPECT_TRACED(test, FN_C);
+}
+
 /* Two subops with the very same filter, one of them of another manager */
 static void subops_share_filter(struct kunit *test)
 {
 	struct ftrace_ops *ops = &counters[0].ops;
-	static struct ftrace_ops other = { .func = ftrace_subops_func };
+	static struct ftrace_ops other = {
+		.func	= call_subset,
+		.flags	= FTRACE_OPS_FL_SUBSET,
+	};
 
 	KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
 	counters[1].ops.func_hash = ops->func_hash;
@@ -557,23 +762,23 @@ static void subops_share_filter(struct kunit *test)
 	counters[2].ops.func_hash = ops->func_hash;
 	counters[2].ops.flags |= FTRACE_OPS_FL_INITIALIZED;
 
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, ops));
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, &counters[1].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, &counters[1].ops));
 	EXPECT_TRACED(test, FN_A, FN_A);
 	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_B));
 	EXPECT_TRACED(test, FN_B, FN_B);
 
 	/* By the one that is not registered, for those that are */
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&manager, ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&manager, ops));
 	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_C));
 	EXPECT_TRACED(test, 0, FN_C);
 
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&other, &counters[2].ops));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(&other, &counters[2].ops));
 	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[2]));
 	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_A));
 	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[0]));
 	KUNIT_EXPECT_EQ(test, 0L, rec_count(func_ips[2]));
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_subops(&other, &counters[2].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&other, &counters[2].ops));
 	EXPECT_TRACED(test, 0, FN_A);
 
 	/* One that is registered on its own, changed by way of the subop */
@@ -595,39 +800,44 @@ static void subops_misuse(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, set_filter(&counters[i].ops, BIT(i)));
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_ftrace_subops(&manager, a));
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_subops(&manager, a));
+	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_subop(&manager, a));
+	KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, a));
 	EXPECT_TRACED(test, FN_A);
 
 	/* Twice, with another manager, and as an ops of its own */
-	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(&manager, a));
-	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(c, a));
-	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_ftrace_subops(c, a));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(&manager, a));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(c, a));
+	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_subop(c, a));
 
 	/* Two levels, from above and from below, and itself */
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(a, b));
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(b, b));
-	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(c, &manager));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(a, b));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(b, b));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(c, &manager));
 
 	/* A manager that has a filter, or is registered */
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(c, b));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(c, b));
 	KUNIT_EXPECT_EQ(test, -EBUSY, set_filter(&manager, FN_B));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(c));
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(c, b));
-	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_subops(&manager, c));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(c, b));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(&manager, c));
 	KUNIT_ASSERT_EQ(test, 0, unregister_ftrace_function(c));
 
 	/* What the manager does not do */
 	b->flags |= FTRACE_OPS_FL_SAVE_REGS;
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags ^= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags ^= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_IPMODIFY;
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_subops(&manager, b));
-	b->flags &= ~FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
+	/* What makes a manager, and what must not be used any more */
+	b->flags ^= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SUBSET;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
+	b->flags ^= FTRACE_OPS_FL_SUBSET | FTRACE_OPS_FL_DELETED;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
+	b->flags &= ~FTRACE_OPS_FL_DELETED;
 
 	EXPECT_TRACED(test, FN_A);
-	KUNIT_EXPECT_EQ(test, 0, register_ftrace_subops(&manager, b));
+	KUNIT_EXPECT_EQ(test, 0, register_subop(&manager, b));
 	EXPECT_TRACED(test, FN_A, FN_B);
 }
 
@@ -702,7 +912,7 @@ static void subops_no_call_lost(struct kunit *test)
 		if (i == NR_COUNTERS - 1)
 			ret = register_ftrace_function(ops[i]);
 		else
-			ret = register_ftrace_subops(&manager, ops[i]);
+			ret = register_subop(&manager, ops[i]);
 		KUNIT_ASSERT_EQ(test, 0, ret);
 	}
 
@@ -757,7 +967,10 @@ static struct kunit_case subops_cases[] = {
 	KUNIT_CASE(subops_union_named),
 	KUNIT_CASE(subops_union_random),
 	KUNIT_CASE(subops_come_and_go),
+	KUNIT_CASE(subops_mainline_manager),
+	KUNIT_CASE(subops_had_trampoline),
 	KUNIT_CASE(subops_filter_changes),
+	KUNIT_CASE(subops_gone),
 	KUNIT_CASE(subops_share_filter),
 	KUNIT_CASE(subops_misuse),
 	KUNIT_CASE(subops_no_call_lost),

@@ -7,6 +7,8 @@
  * are empty, so what is measured is the way to them and back. Prints one line
  * for each case, "ftrace-bench: KIND HERE ELSEWHERE COST": what a call costs
  * more than one that is not traced, in nanoseconds and hundredths of one.
+ * Users of function graph get the times of a call, except those of the kind
+ * "untimed".
  *
  * On an emulator that counts time in instructions, such as "qemu -icount
  * shift=0,sleep=off -smp 1", a nanosecond is an instruction, and the figures
@@ -15,6 +17,9 @@
  * Runs when it is loaded. Built in, it runs at boot if ftrace_bench.run=1 is
  * on the command line, and only then has function graph, which modules can't
  * register users of.
+ *
+ * To measure the tracers in tracefs, have them trace bench_here(), and write
+ * what to call the result to the parameter "measure".
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>
@@ -44,16 +49,17 @@ static noinline void bench_elsewhere(void)
 	barrier_data(&bench_elsewhere);
 }
 
-static void (*volatile bench_func)(void);
+static void (*bench_func)(void);
 
 /* How long all calls take, in nanoseconds */
 static u64 notrace bench_loop(void)
 {
-	void (*func)(void) = bench_func;
+	void (*func)(void);
 	unsigned long flags;
 	unsigned int i;
 	u64 start, end;
 
+	func = READ_ONCE(bench_func);
 	local_irq_save(flags);
 	/* Once for what comes with the first call only */
 	func();
@@ -80,8 +86,8 @@ static u64 notrace bench_least(void)
 
 static u64 bench_untraced;
 
-static void bench_report(const char *kind, unsigned int here,
-			 unsigned int elsewhere)
+/* What a call costs more than one that is not traced, in hundredths */
+static u64 bench_cost(void)
 {
 	u64 hundredths;
 
@@ -89,9 +95,39 @@ static void bench_report(const char *kind, unsigned int here,
 	ssleep(1);
 	hundredths = (bench_least() - bench_untraced) * 100;
 	do_div(hundredths, calls);
-	pr_line("%s %u %u %llu.%02llu", kind, here, elsewhere,
-		hundredths / 100, hundredths % 100);
+
+	return hundredths;
 }
+
+static void bench_report(const char *kind, unsigned int here,
+			 unsigned int elsewhere)
+{
+	u64 cost = bench_cost();
+
+	pr_line("%s %u %u %llu.%02llu", kind, here, elsewhere, cost / 100,
+		cost % 100);
+}
+
+/* Measures the call as it is traced now, by the tracers in tracefs */
+static int bench_measure(const char *label, const struct kernel_param *kp)
+{
+	u64 cost;
+
+	if (!bench_untraced)
+		return -ENODATA;
+
+	cost = bench_cost();
+	pr_line("%.*s %llu.%02llu", (int)strcspn(label, "\n"), label,
+		cost / 100, cost % 100);
+
+	return 0;
+}
+
+static const struct kernel_param_ops bench_measure_ops = {
+	.set = bench_measure,
+};
+module_param_cb(measure, &bench_measure_ops, NULL, 0200);
+MODULE_PARM_DESC(measure, "write a label to print it with what a call of bench_here() costs now");
 
 static unsigned long bench_ip(void (*func)(void))
 {
@@ -133,28 +169,6 @@ static int bench_ops(unsigned int here, unsigned int elsewhere)
 }
 
 #if defined(CONFIG_FUNCTION_GRAPH_TRACER) && !defined(MODULE)
-/*
- * FTRACE_BENCH_OLD_GRAPH is for kernels in which function graph has one user,
- * whose filter is that of the function tracer.
- */
-#ifdef FTRACE_BENCH_OLD_GRAPH
-static int notrace bench_entry(struct ftrace_graph_ent *trace)
-{
-	return 1;
-}
-
-static void notrace bench_return(struct ftrace_graph_ret *trace)
-{
-}
-
-static int bench_graph_filter(struct fgraph_ops *gops, void (*func)(void))
-{
-	char name[] = "bench_here";
-
-	ftrace_set_global_filter(name, strlen(name), 1);
-	return func == bench_here ? 0 : -EBUSY;
-}
-#else
 static int notrace bench_entry(struct ftrace_graph_ent *trace,
 			       struct fgraph_ops *gops)
 {
@@ -170,22 +184,10 @@ static int bench_graph_filter(struct fgraph_ops *gops, void (*func)(void))
 {
 	return ftrace_set_filter_ip(&gops->ops, bench_ip(func), 0, 1);
 }
-#endif
 
-/*
- * FTRACE_BENCH_TIMES is for kernels in which the users of function graph have to
- * ask for the times of a call. Elsewhere they get them anyway.
- */
-static void bench_graph_times(struct fgraph_ops *gops, bool times)
+static int bench_graph(unsigned int here, unsigned int elsewhere, bool no_times)
 {
-#ifdef FTRACE_BENCH_TIMES
-	gops->times = times;
-#endif
-}
-
-static int bench_graph(unsigned int here, unsigned int elsewhere, bool times)
-{
-	const char *kind = times ? "timed" : "graph";
+	const char *kind = no_times ? "untimed" : "graph";
 	static struct fgraph_ops gops[NR_MAX];
 	unsigned int i, nr = 0;
 	int ret = 0;
@@ -194,7 +196,7 @@ static int bench_graph(unsigned int here, unsigned int elsewhere, bool times)
 	for (i = 0; i < here + elsewhere && !ret; i++) {
 		gops[i].entryfunc = bench_entry;
 		gops[i].retfunc = bench_return;
-		bench_graph_times(&gops[i], times);
+		gops[i].no_times = no_times;
 		ret = bench_graph_filter(&gops[i], i < elsewhere ?
 					 bench_elsewhere : bench_here);
 		if (!ret)
@@ -214,7 +216,7 @@ static int bench_graph(unsigned int here, unsigned int elsewhere, bool times)
 	return ret;
 }
 #else
-static int bench_graph(unsigned int here, unsigned int elsewhere, bool times)
+static int bench_graph(unsigned int here, unsigned int elsewhere, bool no_times)
 {
 	return -EOPNOTSUPP;
 }
@@ -250,6 +252,7 @@ static int __init ftrace_bench_init(void)
 	bench_graph(1, 0, true);
 	bench_graph(2, 0, true);
 	bench_graph(16, 0, true);
+	bench_graph(1, 15, true);
 	pr_line("done");
 
 	return 0;
