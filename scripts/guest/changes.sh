@@ -1,0 +1,235 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The first process of the kernels in which scripts/bench --changes measures what a change of
+# what is traced costs. Runs in busybox's ash, which has EPOCHREALTIME.
+#
+# Prints, for each time that a change is made, "changes: KIND BESIDE TIME SYNCS": how many
+# microseconds the write or the program took that made it, and how many times that had all
+# CPUs synchronised (do_sync_core() is traced and counted). The TIME of KIND "stack" is what
+# one stack trace takes, in nanoseconds.
+#
+# The tracers are instances with the function tracer that record nothing. The others trace
+# everything but what is in set_ftrace_notrace, so that they trace a module that is loaded,
+# too. What runs while a change is made is found out in a rehearsal, and is not traced: the
+# figures are those of the change, not of calls that are traced while it is made.
+
+nr_shared=6600	# how many functions the others trace
+nr_combos=1000	# how many combinations of ten others trace functions in the last case
+repeat=3
+
+tracing=/sys/kernel/tracing
+
+fail() {
+	echo "changes: failed: $*"
+	poweroff -f
+}
+
+put() {
+	echo "$2" >"$1"
+}
+
+add() {
+	echo "$2" >>"$1"
+}
+
+# user NAME: an instance that records nothing.
+user() {
+	mkdir "$1" || fail "no instance $1"
+	put "$1/tracing_on" 0
+}
+
+on() {
+	put "$1/current_tracer" function || fail "no function tracer in $1"
+}
+
+off() {
+	put "$1/current_tracer" nop || fail "the tracer of $1 does not stop"
+}
+
+# count: how many times all CPUs were synchronised, to $syncs.
+count() {
+	local key value
+	syncs=0
+	while read -r key value; do
+		case $key in entries: | overrun:) syncs=$((syncs + value)) ;; esac
+	done <syncs/per_cpu/cpu0/stats
+}
+
+# timed KIND COMMAND...: prints what COMMAND takes.
+timed() {
+	local kind=$1 before start end
+	shift
+	count
+	before=$syncs
+	start=$EPOCHREALTIME
+	"$@" || fail "$kind beside $beside"
+	end=$EPOCHREALTIME
+	count
+	echo "changes: $kind $beside $((${end/./} - ${start/./})) $((syncs - before))"
+	# Some of what a change has left behind takes a while to go
+	sleep 1
+}
+
+# changes BESIDE NR: makes each change, takes it back, and does so again; NR others trace all
+# functions of the module.
+changes() {
+	local i=0 f
+	beside=$1
+	sleep 1
+	while [ $i -lt $repeat ]; do
+		timed join put new/current_tracer function
+		timed leave put new/current_tracer nop
+		read -r f <&3
+		timed function add other/set_ftrace_filter "$f"
+		timed kprobe put $tracing/events/changes/enable 1
+		put $tracing/events/changes/enable 0
+		timed pid add 1/set_ftrace_pid $$
+		put 1/set_ftrace_pid ''
+		timed module insmod /changes.ko
+		[ $i -gt 0 ] || [ "$(grep -c "\[changes\] ($2)" $tracing/enabled_functions)" -ge 200 ] ||
+			fail "$2 do not trace the module"
+		rmmod changes || fail "the module does not go"
+		sleep 1
+		i=$((i + 1))
+	done
+	echo "changes: about $beside: $(grep -c '\<ftrace_trampoline' /proc/kallsyms) trampolines"
+}
+
+reads() {
+	dd if=/dev/zero of=/dev/null bs=1 count=1000 2>/dev/null
+}
+
+# stack BESIDE: what a stack trace takes from a callback of vfs_read(), which two trace.
+stack() {
+	local i=0 start middle
+	while [ $i -lt $repeat ]; do
+		sleep 1
+		start=$EPOCHREALTIME
+		reads
+		middle=$EPOCHREALTIME
+		put stack1/tracing_on 1
+		reads
+		put stack1/tracing_on 0
+		echo "changes: stack $1 $((${EPOCHREALTIME/./} - 2 * ${middle/./} + ${start/./})) 0"
+		grep -q '=> ksys_read' stack1/trace || fail "no stack traces"
+		put stack1/trace ''
+		i=$((i + 1))
+	done
+}
+
+# others NR: that many trace all but what is in /except.
+others() {
+	while [ $nr_others -lt "$1" ]; do
+		nr_others=$((nr_others + 1))
+		[ -d $nr_others ] || user $nr_others
+		cat /except >$nr_others/set_ftrace_notrace || fail "filter of $nr_others"
+		on $nr_others
+	done
+}
+
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t devtmpfs dev /dev
+mount -t sysfs sysfs /sys
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs $tracing
+cd $tracing/instances || fail "no instances"
+
+user syncs
+put syncs/set_ftrace_filter do_sync_core
+on syncs
+put syncs/tracing_on 1
+for u in stack1 stack2; do
+	user $u
+	put $u/set_ftrace_filter vfs_read
+	on $u
+done
+put stack1/options/func_stack_trace 1
+user other
+put other/set_ftrace_filter vfs_fallocate
+on other
+user new
+user 1
+
+# The rehearsal, with all functions profiled
+total=$(grep -c . $tracing/available_filter_functions)
+seq "$total" >/all
+exec 3</all
+seq 100 >new/set_ftrace_filter
+seq 100 >1/set_ftrace_filter
+on 1
+put $tracing/kprobe_events 'p:changes/probe vfs_fallocate'
+repeat=1
+put $tracing/function_profile_enabled 1
+stack rehearsal
+changes rehearsal 1
+put $tracing/function_profile_enabled 0
+repeat=3
+off 1
+put 1/set_ftrace_filter ''
+
+# Functions go by their numbers, as by name each is looked for among all of them. The
+# profile has the first 30 characters of the names.
+awk 'FILENAME != file { file = FILENAME; nr = 0 }
+	{ nr++ }
+	FILENAME ~ /trace_stat/ { ran[$1] = 1; next }
+	!(substr($1, 1, 30) in ran) && $1 !~ /^__ftrace_invalid/ { print nr, $1 }' \
+	$tracing/trace_stat/function0 $tracing/available_filter_functions >/idle
+# Those that are shared are spread evenly.
+awk -v share=$nr_shared -v all="$(grep -c . /idle)" '
+	{ print $1 >(int(NR * share / all) > int((NR - 1) * share / all) ? "/shared" : "/spare") }' /idle
+awk 'FILENAME == "/shared" { shared[$1] = 1; next } !($1 in shared)' /shared /all >/except
+exec 3</spare
+echo "changes: about all: $total functions, $(grep -c . /idle) of them idle, $(grep -c . /shared) shared"
+[ "$(grep -c . /shared)" -eq $nr_shared ] || fail "this kernel has too few functions"
+cat /shared >new/set_ftrace_filter
+
+# The kprobe is on a function of the others that can have one, and has it by ftrace.
+put $tracing/kprobe_events ''
+awk 'FILENAME == "/shared" { if (FNR >= 255) want[$1] = 1; next } $1 in want { print $2 }' \
+	/shared /idle >/probes
+while read -r f; do
+	put $tracing/kprobe_events "p:changes/probe $f" 2>/dev/null || continue
+	put $tracing/events/changes/enable 1 &&
+		grep -q "$f.*FTRACE" /sys/kernel/debug/kprobes/list && break
+	put $tracing/events/changes/enable 0
+done </probes
+put $tracing/events/changes/enable 0
+[ -n "$f" ] || fail "no function for a kprobe"
+
+stack 1-set
+nr_others=0
+for nr in 2 8 15 31; do
+	others $nr
+	changes "$nr-others" "$nr"
+done
+
+# Ten of them, and bit by bit of its number: who traces a function.
+u=$nr_others
+while [ "$u" -gt 0 ]; do
+	off "$u"
+	u=$((u - 1))
+done
+awk -v total="$total" -v combos=$nr_combos '
+	{ nr[$1] = NR % combos }
+	END {
+		for (j = bit = 1; j <= 10; j++) {
+			for (i = 1; i <= total; i++)
+				if (int(nr[i] / bit) % 2 == 0)
+					print i >"/except." j
+			close("/except." j)
+			bit *= 2
+		}
+	}' /shared
+while [ "$u" -lt 10 ]; do
+	u=$((u + 1))
+	cat "/except.$u" >"$u/set_ftrace_notrace"
+	on "$u"
+done
+changes $nr_combos-sets 10
+stack $nr_combos-sets
+echo "changes: done"
+poweroff -f
