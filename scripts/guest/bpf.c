@@ -31,6 +31,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define TRACING		"/sys/kernel/tracing/"
@@ -497,15 +498,37 @@ static long long kprobe_seen(struct user *u)
 	return n + strtoll(end, NULL, 10);
 }
 
+/* Not by modprobe, which reads /proc/cmdline */
+static bool livepatch_load(void)
+{
+	struct utsname name;
+	char path[512];
+	int fd, ret;
+
+	uname(&name);
+	snprintf(path, sizeof(path),
+		 "/lib/modules/%s/kernel/samples/livepatch/livepatch-sample.ko",
+		 name.release);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		die(path);
+	/* The BPF trampoline is just being changed: to be tried again, says 6.1, too */
+	while ((ret = syscall(SYS_finit_module, fd, "", 0)) && errno == EAGAIN)
+		usleep(10000);
+	if (ret) {
+		bad("loading the livepatch: %s", strerror(errno));
+		close(fd);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
 static bool livepatch_set(struct user *u, bool on)
 {
 	int tries;
 
-	if (on && system("modprobe livepatch-sample")) {
-		bad("modprobe livepatch-sample");
-		return false;
-	}
-	if (!on && !put(LIVEPATCH "enabled", "0"))
+	if (on ? !livepatch_load() : !put(LIVEPATCH "enabled", "0"))
 		return false;
 	for (tries = 0; get(LIVEPATCH "transition")[0] == '1'; tries++) {
 		if (tries > 600) {
@@ -514,9 +537,10 @@ static bool livepatch_set(struct user *u, bool on)
 		}
 		usleep(100000);
 	}
-	for (tries = 0; !on && system("rmmod livepatch-sample 2>/dev/null"); tries++) {
+	for (tries = 0; !on && syscall(SYS_delete_module, "livepatch_sample", O_NONBLOCK);
+	     tries++) {
 		if (tries > 100) {
-			bad("rmmod livepatch-sample");
+			bad("unloading the livepatch: %s", strerror(errno));
 			return false;
 		}
 		usleep(100000);
@@ -574,6 +598,9 @@ static bool user_init(struct user *u)
 			return false;
 		put(instance(u, "set_ftrace_filter"), target->func);
 	} else if (u->set == kprobe_set) {
+		/* 6.1 warns if a livepatch finds a preempted task in a function with one */
+		if (u->value[0] == 'r' && target->livepatch && !getenv("KRETPROBE"))
+			return false;
 		snprintf(text, sizeof(text), "%s:bpf/%s %s\n", u->value, u->name, target->func);
 		int fd = open(TRACING "kprobe_events", O_WRONLY | O_APPEND);
 
@@ -609,9 +636,19 @@ static void compare(void)
 	static unsigned long last_calls, last_changed;
 	static long long last_sum;
 	long long calls = -last_calls, changed = -last_changed, sum = -last_sum;
-	long long seen, expected, missed = 0, changed_missed = 0;
+	long long seen, expected, missed = 0, changed_missed = 0, skipped = 0, lost, may_lose;
 	struct user *u;
 	int i;
+
+	/*
+	 * Each of these has the BPF trampoline made anew. A call that is in the old
+	 * one then returns past its fexit programs: see bpf_tramp_image_put().
+	 */
+	for (i = 0; i < NR_USERS; i++) {
+		u = &users[i];
+		if (u->busy && (u->set == bpf_set || u->set == livepatch_set))
+			skipped += NR_CALLERS;
+	}
 
 	for (i = 0; i < NR_CALLERS; i++) {
 		calls += callers[i].calls;
@@ -634,14 +671,18 @@ static void compare(void)
 				changed_missed = missed;
 		}
 		expected = u->on ? calls * u->factor : 0;
+		lost = expected - (seen - u->last);
+		may_lose = u->on && u->set == bpf_set && u->type == BPF_TRACE_FEXIT ?
+			   skipped : 0;
 		/* The profiler's file has nothing when it is off, and all before */
-		if (!u->busy && !(u->forgets && !u->on) && seen - u->last != expected)
+		if (!u->busy && !(u->forgets && !u->on) &&
+		    (seen - u->last > expected || seen - u->last < expected - may_lose))
 			bad("%s is %s and has seen %lld for %lld calls", u->name,
 			    u->on ? "on" : "off", seen - u->last, calls);
 		u->last = seen;
 
 		if (u->type == BPF_TRACE_FEXIT && u->set == bpf_set) {
-			if (u->on && !u->busy && !missed &&
+			if (u->on && !u->busy && !missed && !lost &&
 			    counts[u->index].sum - u->last_sum != sum)
 				bad("the results that %s has seen are others", u->name);
 			u->last_sum = counts[u->index].sum;
@@ -737,14 +778,13 @@ int main(int argc, char **argv)
 		compare();
 		callers_resume();
 		audit();
-		if (round_nr % 10 == 0 || nr_bad) {
-			printf("round %d:", round_nr);
-			for (j = 0; j < nr; j++) {
-				if (here[j]->on)
-					printf(" %s", here[j]->name);
-			}
-			putchar('\n');
+		printf("round %d: %s%s%s:", round_nr, u->name, other != u ? "+" : "",
+		       other != u ? other->name : "");
+		for (j = 0; j < nr; j++) {
+			if (here[j]->on)
+				printf(" %s", here[j]->name);
 		}
+		putchar('\n');
 	}
 
 	for (i = 0, on = 0; i < nr; i++) {
