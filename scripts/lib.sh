@@ -85,11 +85,12 @@ need() {
 	done
 	[ ${#missing[@]} -eq 0 ] && return 0
 	[ "$(id -u)" -eq 0 ] || die "not root, and these packages are missing: ${missing[*]}"
-	if ! {
-		apt-get update &&
+	# Two lanes of scripts/ci may both be here.
+	if ! (
+		flock 9 && apt-get update &&
 			DEBIAN_FRONTEND=noninteractive apt-get install -y \
 				--no-install-recommends "${missing[@]}"
-	} >>"$LOGS/apt.log" 2>&1; then
+	) >>"$LOGS/apt.log" 2>&1 9>"$BUILD_DIR/apt.lock"; then
 		die "apt could not install ${missing[*]}; see $LOGS/apt.log"
 	fi
 }

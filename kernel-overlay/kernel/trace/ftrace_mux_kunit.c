@@ -383,7 +383,8 @@ static void mux_unwind(struct kunit *test)
 	expect_calls(test);
 }
 
-#define NR_STEPS	1000
+/* With lock debugging each step takes much longer */
+#define NR_STEPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 300 : 1000)
 
 static unsigned int most_sets;
 
@@ -509,7 +510,7 @@ static struct task_struct *start_loop(struct kunit *test)
 	return task;
 }
 
-#define NR_FLIPS	500
+#define NR_FLIPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 150 : 500)
 
 /* Whatever the others do, one who traces a function sees each call of it once */
 static void mux_no_call_lost(struct kunit *test)

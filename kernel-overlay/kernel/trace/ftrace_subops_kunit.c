@@ -19,7 +19,8 @@
 
 #define NR_IPS		10
 #define NR_FILTERS	6
-#define NR_CASES	12000
+/* With lock debugging each case takes much longer */
+#define NR_CASES	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 1500 : 12000)
 
 /* Functions that filters may name, and one that none does */
 #define NR_IPS_AND_ONE	(NR_IPS + 1)
@@ -843,7 +844,8 @@ static void subops_misuse(struct kunit *test)
 
 /* --- A function that is called all the time while filters change --- */
 
-#define NR_FLIPS	1000
+/* With lock debugging each change takes much longer */
+#define NR_FLIPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 200 : 1000)
 
 static unsigned long loop_calls;
 
