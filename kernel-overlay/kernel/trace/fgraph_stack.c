@@ -179,7 +179,7 @@ static void fgraph_stack_disown(struct fgraph_stack *stack, unsigned int user)
  * Returns from the calls that a user has left open then do not reach the next
  * one that gets the same index. A return handler that has read the mask of its
  * frame before may still be running: wait for it with
- * synchronize_rcu_tasks_rude(), and then call fgraph_stacks_reset().
+ * ftrace_synchronize(), and then call fgraph_stacks_reset().
  *
  * Context: ftrace_lock held; may sleep.
  */

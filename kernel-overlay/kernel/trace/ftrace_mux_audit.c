@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out whether each function calls exactly those who trace it
+ * Finds out whether each function calls exactly the ops that trace it
  *
- * That is worked out anew from the filters of all ops there are, and compared
- * with the instruction that is at the function, and with those of the
- * trampolines. What the records and the sets say is compared as well, but
- * nothing is concluded from it.
+ * Which ops these are follows from the filters of all registered ops. That is
+ * compared with the instruction at the function, and with the instructions of the
+ * jump and of the trampoline that it leads to; where there are none, with what
+ * the list function finds. What records, slots and sets say is compared as well,
+ * but nothing follows from it. A function with several ops may do without a
+ * trampoline only if there was no memory, or if max_sets other combinations of ops
+ * have one, each of which serves as many functions.
  */
-#include <linux/ftrace_mux.h>
+#include <linux/debugfs.h>
 #include <linux/moduleparam.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 
 #include "trace.h"
 #include "ftrace_internal.h"
+#include "ftrace_mux.h"
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "ftrace_mux."
@@ -24,12 +30,49 @@ MODULE_PARM_DESC(audit, "Whether to audit after each change of what is traced");
 /* What is said of one audit, at most */
 #define AUDIT_MAX_LINES	10
 
+/**
+ * struct audit_slot - what the records say of a slot
+ * @slot:	the slot, NULL if there is none with this number
+ * @ip:		call site of a function that belongs to it
+ * @records:	how many records belong to it
+ * @callers:	how many functions call its jump
+ */
+struct audit_slot {
+	struct ftrace_slot	*slot;
+	unsigned long		ip;
+	unsigned long		records;
+	unsigned long		callers;
+};
+
+/**
+ * struct ftrace_audit - an audit that is under way
+ * @m:		where to say what is wrong, NULL for the log
+ * @wrong:	how much is wrong
+ * @ops:	the ops that trace a function, newest first, each manager that
+ *		knows of subsets followed by its subops among them
+ * @nr:		how many these are
+ * @nr_registered: how many of them are no subops
+ * @flags:	flags that some of these have
+ * @slots:	slots by their number
+ * @nr_slots:	how many numbers there are, with zero
+ * @nr_wanted:	how many sets are to have a trampoline if there may be so many
+ * @nr_had:	how many of them have one
+ * @most:	how many functions a set without one serves, at most
+ * @fewest:	how many functions a set with one serves, at least
+ */
 struct ftrace_audit {
 	struct seq_file		*m;
 	unsigned int		wrong;
-	struct ftrace_ops	**leaves;
-	unsigned int		nr_leaves;
-	unsigned int		nr_ops;
+	struct ftrace_ops	**ops;
+	unsigned int		nr;
+	unsigned int		nr_registered;
+	unsigned long		flags;
+	struct audit_slot	*slots;
+	unsigned int		nr_slots;
+	unsigned int		nr_wanted;
+	unsigned int		nr_had;
+	unsigned long		most;
+	unsigned long		fewest;
 };
 
 __printf(3, 4)
@@ -82,23 +125,22 @@ static bool audit_traces(struct ftrace_ops *op, unsigned long ip)
 	       audit_hash_has(filter->filter_hash, ip);
 }
 
-/* Who traces the function? */
-static void audit_find_leaves(struct ftrace_audit *audit, unsigned long ip)
+/* Which ops trace the function? */
+static void audit_find_ops(struct ftrace_audit *audit, unsigned long ip)
 {
 	struct ftrace_ops *op, *subops;
 
-	audit->nr_leaves = 0;
-	audit->nr_ops = 0;
+	audit->nr = 0;
+	audit->nr_registered = 0;
+	audit->flags = 0;
 
 	audit_for_each_ops(op) {
-		unsigned int nr_subops = 0;
 		bool wanted = false;
 
 		if (!(op->flags & FTRACE_OPS_FL_ENABLED))
 			continue;
 
 		ftrace_for_each_subop(op, subops) {
-			nr_subops++;
 			if (audit_traces(subops, ip))
 				wanted = true;
 		}
@@ -111,95 +153,507 @@ static void audit_find_leaves(struct ftrace_audit *audit, unsigned long ip)
 			continue;
 		}
 
-		audit->leaves[audit->nr_leaves++] = op;
-		audit->nr_ops++;
+		if (op->flags & audit->flags & FTRACE_OPS_FL_IPMODIFY)
+			audit_wrong(audit, ip, "two ops may change the ip");
 
-		if (nr_subops < 2 || !(op->flags & FTRACE_OPS_FL_SUBSET))
+		audit->ops[audit->nr++] = op;
+		audit->nr_registered++;
+		audit->flags |= op->flags;
+
+		if (!(op->flags & FTRACE_OPS_FL_SUBSET))
 			continue;
 
 		ftrace_for_each_subop(op, subops) {
 			if (audit_traces(subops, ip))
-				audit->leaves[audit->nr_leaves++] = subops;
+				audit->ops[audit->nr++] = subops;
 		}
 	}
 }
 
-static void audit_set(struct ftrace_audit *audit, struct dyn_ftrace *rec,
-		      struct ftrace_set *set)
+/* Find all slots by way of the sets */
+static int audit_list_slots(struct ftrace_audit *audit)
 {
-	unsigned int i;
+	struct ftrace_slot *slot;
+	struct ftrace_set *set;
 
-	if (set->nr_leaves != audit->nr_leaves) {
-		audit_wrong(audit, rec->ip, "set %u has %u leaves, not %u",
-			    set->id, set->nr_leaves, audit->nr_leaves);
-		return;
+	audit->nr_slots = 1;
+	list_for_each_entry(set, ftrace_mux_sets(), list) {
+		list_for_each_entry(slot, &set->slots, list)
+			audit->nr_slots = max(audit->nr_slots, slot->id + 1);
 	}
 
-	for (i = 0; i < set->nr_leaves; i++) {
-		if (set->leaves[i] != audit->leaves[i])
-			audit_wrong(audit, rec->ip, "set %u lacks %pS at %u",
-				    set->id, audit->leaves[i]->func, i);
+	audit->slots = kvcalloc(audit->nr_slots, sizeof(*audit->slots), GFP_KERNEL);
+	if (!audit->slots)
+		return -ENOMEM;
+
+	list_for_each_entry(set, ftrace_mux_sets(), list) {
+		list_for_each_entry(slot, &set->slots, list) {
+			if (!slot->id || audit->slots[slot->id].slot ||
+			    ftrace_mux_slot(slot->id) != slot)
+				audit_wrong(audit, 0, "slot %u is not the only one",
+					    slot->id);
+			if (slot->set != set)
+				audit_wrong(audit, 0, "slot %u has another set",
+					    slot->id);
+			audit->slots[slot->id].slot = slot;
+		}
 	}
 
-	if (set->stale)
-		audit_wrong(audit, rec->ip, "set %u is stale", set->id);
-
-	if (!(set->ops.flags & FTRACE_OPS_FL_SAVE_REGS) !=
-	    !(rec->flags & FTRACE_FL_REGS))
-		audit_wrong(audit, rec->ip, "set %u and its registers", set->id);
+	return 0;
 }
 
-static void audit_record(struct ftrace_audit *audit, struct dyn_ftrace *rec)
+/* Slot @id, which a record names. NULL if it is zero, or wrong */
+static struct audit_slot *audit_find_slot(struct ftrace_audit *audit,
+					  struct dyn_ftrace *rec, unsigned int id)
 {
-	unsigned long target = arch_ftrace_call_target(rec->ip);
-	struct ftrace_set *set;
-	unsigned long expected;
+	if (!id)
+		return NULL;
 
-	if (ftrace_rec_is_skipped(rec))
+	if (id >= audit->nr_slots || !audit->slots[id].slot) {
+		audit_wrong(audit, rec->ip, "there is no slot %u", id);
+		return NULL;
+	}
+
+	return &audit->slots[id];
+}
+
+/* Does the slot that the record belongs to have the ops that trace the function? */
+static void audit_belongs(struct ftrace_audit *audit, struct dyn_ftrace *rec,
+			  struct ftrace_slot *slot)
+{
+	struct ftrace_set *set;
+
+	if (!audit->nr || !ftrace_mux_max_sets()) {
+		if (slot)
+			audit_wrong(audit, rec->ip, "belongs to slot %u, but has no set",
+				    slot->id);
+		return;
+	}
+
+	if (!slot) {
+		if (!ftrace_mux_lacks_memory())
+			audit_wrong(audit, rec->ip, "%u ops and no slot", audit->nr);
+		return;
+	}
+
+	set = slot->set;
+	if (set->nr != audit->nr ||
+	    memcmp(set->ops, audit->ops, set->nr * sizeof(*set->ops)))
+		audit_wrong(audit, rec->ip,
+			    "slot %u has %u ops, which are not the %u that trace it",
+			    slot->id, set->nr, audit->nr);
+	if (set->stale)
+		audit_wrong(audit, rec->ip, "slot %u has ops that are gone", slot->id);
+}
+
+/* Does the record say of the function what the ops that trace it ask for? */
+static void audit_flags(struct ftrace_audit *audit, struct dyn_ftrace *rec)
+{
+	if (ftrace_rec_count(rec) != audit->nr_registered)
+		audit_wrong(audit, rec->ip, "count is %lu, not %u",
+			    ftrace_rec_count(rec), audit->nr_registered);
+
+	if (!(rec->flags & FTRACE_FL_DIRECT) !=
+	    !(audit->flags & FTRACE_OPS_FL_DIRECT))
+		audit_wrong(audit, rec->ip, "%s direct caller, by its flags",
+			    rec->flags & FTRACE_FL_DIRECT ? "has a" : "has no");
+
+	/* Functions that were disabled while they were traced keep what they have */
+	if (rec->flags & FTRACE_FL_DISABLED)
 		return;
 
-	audit_find_leaves(audit, rec->ip);
+	if (!(rec->flags & FTRACE_FL_IPMODIFY) !=
+	    !(audit->flags & FTRACE_OPS_FL_IPMODIFY))
+		audit_wrong(audit, rec->ip, "%s have its ip changed, by its flags",
+			    rec->flags & FTRACE_FL_IPMODIFY ? "may" : "may not");
+}
 
-	if (ftrace_rec_count(rec) != audit->nr_ops)
-		audit_wrong(audit, rec->ip, "count is %lu, not %u",
-			    ftrace_rec_count(rec), audit->nr_ops);
+/* Have the functions of so many ops a trampoline? A single ops may have its own */
+static bool audit_wants_tramp(unsigned int nr)
+{
+	return IS_ENABLED(CONFIG_FTRACE_MUX_TRAMPOLINES) ? nr > 1 : nr;
+}
 
-	if (ftrace_rec_set(rec) != ftrace_rec_set_called(rec))
-		audit_wrong(audit, rec->ip, "calls set %u, not %u",
-			    ftrace_rec_set_called(rec), ftrace_rec_set(rec));
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 
-	set = ftrace_mux_set(ftrace_rec_set_called(rec));
-	if (ftrace_rec_set_called(rec) && !set)
-		audit_wrong(audit, rec->ip, "there is no set %u",
-			    ftrace_rec_set_called(rec));
+/* Where the list function is called from, with what ops with @flags ask for */
+static unsigned long audit_list_addr(unsigned long flags)
+{
+	return flags & FTRACE_OPS_FL_SAVE_REGS ? FTRACE_REGS_ADDR : FTRACE_ADDR;
+}
 
-	if (set) {
-		audit_set(audit, rec, set);
-		expected = set->ops.trampoline;
-	} else if (!audit->nr_ops) {
-		expected = 0;
-	} else {
-		/* Direct functions are somebody else's */
-		if (rec->flags & FTRACE_FL_DIRECT)
-			return;
+/* What the function has to call if that is no jump */
+static unsigned long audit_addr(struct ftrace_audit *audit, unsigned long ip)
+{
+	if (!audit->nr)
+		return 0;
 
-		if (audit->nr_leaves > 1 && ftrace_mux_must_have_set(rec))
-			audit_wrong(audit, rec->ip, "%u leaves and no set",
-				    audit->nr_leaves);
+	if (audit->nr_registered == 1) {
+		struct ftrace_ops *op = audit->ops[0];
 
-		expected = rec->flags & FTRACE_FL_REGS_EN ? FTRACE_REGS_ADDR :
-							    FTRACE_ADDR;
-		if (audit->nr_ops == 1 && rec->flags & FTRACE_FL_TRAMP_EN)
-			expected = audit->leaves[0]->trampoline;
+		if (op->flags & FTRACE_OPS_FL_DIRECT)
+			return ftrace_find_rec_direct(ip);
+		if (op->trampoline)
+			return op->trampoline;
 	}
+
+	return audit_list_addr(audit->flags);
+}
+
+/* Does the function call the jump of @slot, or what it has to if that is NULL? */
+static void audit_call(struct ftrace_audit *audit, struct dyn_ftrace *rec,
+		       struct ftrace_slot *slot)
+{
+	unsigned long target = arch_ftrace_call_target(rec->ip);
+	unsigned long expected = slot ? slot->jump->code.start :
+					audit_addr(audit, rec->ip);
+
+	/* A change of a filter leaves registers to be saved that no ops needs any more */
+	if (expected == FTRACE_ADDR && target == FTRACE_REGS_ADDR &&
+	    rec->flags & FTRACE_FL_REGS_EN)
+		return;
 
 	if (target != expected)
 		audit_wrong(audit, rec->ip, "calls %pS, not %pS", (void *)target,
 			    (void *)expected);
 }
 
+/* Does the jump of @slot lead to the trampoline of @set, or to the list function? */
+static void audit_jump(struct ftrace_audit *audit, struct ftrace_slot *slot,
+		       struct ftrace_set *set, unsigned long ip)
+{
+	unsigned long flags = 0, target, expected;
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++)
+		flags |= set->ops[i]->flags;
+	expected = set->tramp ? set->tramp->code.start : audit_list_addr(flags);
+
+	target = arch_ftrace_jump_target(slot->jump->code.start);
+	if (target != expected)
+		audit_wrong(audit, ip, "the jump of slot %u leads to %pS, not %pS",
+			    slot->id, (void *)target, (void *)expected);
+	if (!ftrace_mux_template(slot->jump->code.start))
+		audit_wrong(audit, ip, "unwinders do not find the jump of slot %u",
+			    slot->id);
+}
+
+/* Does the trampoline call its callees? */
+static void audit_tramp(struct ftrace_audit *audit, struct ftrace_mux_tramp *tramp,
+			unsigned long ip)
+{
+	const char *wrong = arch_ftrace_tramp_check(tramp);
+
+	if (wrong)
+		audit_wrong(audit, ip, "%pS %s", (void *)tramp->code.start, wrong);
+	if (!ftrace_mux_template(tramp->code.start))
+		audit_wrong(audit, ip, "unwinders do not find its trampoline");
+}
+
+/* Trampolines of single ops, and what calls the list function */
+static void audit_other_tramps(struct ftrace_audit *audit)
+{
+	void (*const calls[])(void) = { ftrace_call, ftrace_regs_call };
+	struct ftrace_ops *op;
+	const char *wrong;
+	unsigned int i;
+
+	audit_for_each_ops(op) {
+		if (!(op->flags & FTRACE_OPS_FL_ENABLED) || !op->trampoline ||
+		    !(op->flags & FTRACE_OPS_FL_ALLOC_TRAMP))
+			continue;
+		wrong = arch_ftrace_ops_check(op);
+		if (wrong)
+			audit_wrong(audit, op->trampoline, "for %pS, %s", op->func, wrong);
+	}
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		unsigned long ip = (unsigned long)calls[i];
+		unsigned long target = arch_ftrace_call_target(ip);
+
+		if (target == (unsigned long)arch_ftrace_ops_list_func)
+			continue;
+		/* Before the first ops, and when there are none any more */
+		if (target == (unsigned long)ftrace_stub &&
+		    rcu_access_pointer(ftrace_ops_list) == &ftrace_list_end)
+			continue;
+		audit_wrong(audit, ip, "calls %pS, not the list function",
+			    (void *)target);
+	}
+}
+
+#else /* !CONFIG_FTRACE_MUX_TRAMPOLINES */
+
+static struct ftrace_mux_tramp *audit_slot_tramp(struct ftrace_slot *slot)
+{
+	return slot && slot->set->tramp ? slot->set->tramp : &ftrace_mux_walk;
+}
+
+/* Does the list function find what the jump of @slot leads to, or has to walk? */
+static void audit_call(struct ftrace_audit *audit, struct dyn_ftrace *rec,
+		       struct ftrace_slot *slot)
+{
+	if (ftrace_mux_find_tramp(rec->ip) != audit_slot_tramp(slot))
+		audit_wrong(audit, rec->ip, "the list function does not find its ops");
+
+	if (audit->flags & FTRACE_OPS_FL_SAVE_REGS &&
+	    !(rec->flags & FTRACE_FL_REGS_EN))
+		audit_wrong(audit, rec->ip, "does not save all registers");
+}
+
+static void audit_jump(struct ftrace_audit *audit, struct ftrace_slot *slot,
+		       struct ftrace_set *set, unsigned long ip)
+{
+	if (slot->jump->tramp != audit_slot_tramp(slot))
+		audit_wrong(audit, ip, "slot %u leads to the ops of another set",
+			    slot->id);
+}
+
+static void audit_tramp(struct ftrace_audit *audit, struct ftrace_mux_tramp *tramp,
+			unsigned long ip)
+{
+	struct ftrace_ops *op = tramp->callees[0];
+
+	/* What calls all looks at each of them when it does */
+	if (tramp->arg == tramp)
+		return;
+
+	if (tramp->nr_callees > 1 || tramp->arg != op ||
+	    tramp->func != ftrace_ops_get_func(op))
+		audit_wrong(audit, ip, "the list function calls %pS for %pS",
+			    tramp->func, op->func);
+}
+
+static void audit_other_tramps(struct ftrace_audit *audit)
+{
+}
+
+#endif /* !CONFIG_FTRACE_MUX_TRAMPOLINES */
+
+static void audit_record(struct ftrace_audit *audit, struct dyn_ftrace *rec)
+{
+	struct audit_slot *own, *called, *wanted = NULL;
+
+	if (ftrace_rec_is_skipped(rec)) {
+		if (ftrace_rec_slot(rec) || ftrace_rec_slot_called(rec))
+			audit_wrong(audit, rec->ip, "has a slot, but is disabled");
+		return;
+	}
+
+	audit_find_ops(audit, rec->ip);
+	audit_flags(audit, rec);
+
+	own = audit_find_slot(audit, rec, ftrace_rec_slot(rec));
+	if (own) {
+		own->records++;
+		own->ip = rec->ip;
+	}
+	audit_belongs(audit, rec, own ? own->slot : NULL);
+
+	/* Whether there is a trampoline that needs the jump is seen to later */
+	if (own && own->slot->jump && audit_wants_tramp(audit->nr))
+		wanted = own;
+
+	called = audit_find_slot(audit, rec, ftrace_rec_slot_called(rec));
+	if (called)
+		called->callers++;
+	if (called != wanted)
+		audit_wrong(audit, rec->ip, "calls the jump of slot %u, not of %u",
+			    ftrace_rec_slot_called(rec),
+			    wanted ? wanted->slot->id : 0);
+
+	audit_call(audit, rec, wanted ? wanted->slot : NULL);
+}
+
+/* Is @callee what a manager is called with for these of its subops? */
+static bool audit_subset(struct ftrace_ops *callee, struct ftrace_ops *manager,
+			 struct ftrace_ops **subops, unsigned int nr)
+{
+	unsigned long flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION |
+			      FTRACE_OPS_FL_RCU;
+	struct ftrace_subset *subset;
+
+	if (!ftrace_ops_is_subset(callee))
+		return false;
+
+	subset = ftrace_ops_subset(callee);
+
+	return callee->managed == manager && callee->func == manager->func &&
+	       callee->private == manager->private &&
+	       !((callee->flags ^ manager->flags) & flags) &&
+	       subset->data != FTRACE_SUBSET_STALE && subset->nr == nr &&
+	       !memcmp(subset->subops, subops, nr * sizeof(*subops));
+}
+
+/* Are the callees of its trampoline the ops of @set? */
+static bool audit_callees(struct ftrace_set *set)
+{
+	unsigned int i, nr, pos = 0;
+
+	for (i = 0; i < set->tramp->nr_callees; i++) {
+		struct ftrace_ops *callee = set->tramp->callees[i];
+		struct ftrace_ops **ops = set->ops + pos;
+
+		if (pos == set->nr)
+			return false;
+
+		for (nr = 0; pos + 1 + nr < set->nr; nr++) {
+			if (!(ops[1 + nr]->flags & FTRACE_OPS_FL_SUBOP))
+				break;
+		}
+		if (nr ? !audit_subset(callee, ops[0], ops + 1, nr) : callee != ops[0])
+			return false;
+		pos += 1 + nr;
+	}
+
+	return pos == set->nr;
+}
+
+/* Is a set with as many functions to have a trampoline? Adds up what there is */
+static void audit_count_set(struct ftrace_audit *audit, struct ftrace_set *set,
+			    unsigned long ip, unsigned long records)
+{
+	unsigned int i, nr_callees = 0;
+
+	for (i = 0; i < set->nr; i++)
+		nr_callees += !(set->ops[i]->flags & FTRACE_OPS_FL_SUBOP);
+
+	if (!audit_wants_tramp(set->nr) || nr_callees > FTRACE_MUX_MAX_CALLEES) {
+		if (set->tramp)
+			audit_wrong(audit, ip, "%u ops and a trampoline", set->nr);
+		return;
+	}
+
+	audit->nr_wanted++;
+	if (set->tramp) {
+		audit->nr_had++;
+		audit->fewest = min(audit->fewest, records);
+	} else {
+		audit->most = max(audit->most, records);
+	}
+}
+
+/* Have the slots of @set jumps, and where do these lead to? */
+static void audit_jumps(struct ftrace_audit *audit, struct ftrace_set *set,
+			unsigned long ip)
+{
+	struct ftrace_slot *slot;
+
+	list_for_each_entry(slot, &set->slots, list) {
+		if (!audit->slots[slot->id].records)
+			continue;
+
+		if (slot->jump)
+			audit_jump(audit, slot, set, ip);
+		else if (set->tramp && !ftrace_mux_lacks_memory())
+			audit_wrong(audit, ip, "slot %u has no jump", slot->id);
+	}
+}
+
+static void audit_set(struct ftrace_audit *audit, struct ftrace_set *set)
+{
+	unsigned long records = 0, ip = 0;
+	struct ftrace_slot *slot;
+
+	list_for_each_entry(slot, &set->slots, list) {
+		struct audit_slot *found = &audit->slots[slot->id];
+
+		if (slot->records != found->records || slot->callers != found->callers)
+			audit_wrong(audit, found->ip,
+				    "slot %u has %lu records and %lu callers, not %lu and %lu",
+				    slot->id, slot->records, slot->callers,
+				    found->records, found->callers);
+		records += found->records;
+		ip = found->ip ?: ip;
+	}
+
+	if (set->records != records)
+		audit_wrong(audit, ip, "its set has %lu records, not %lu",
+			    set->records, records);
+
+	/* The ops may be gone. If any function has such a set, that has been said */
+	if (!records || set->stale)
+		return;
+
+	audit_count_set(audit, set, ip, records);
+	audit_jumps(audit, set, ip);
+
+	if (!set->tramp)
+		return;
+
+	if (audit_callees(set))
+		audit_tramp(audit, set->tramp, ip);
+	else
+		audit_wrong(audit, ip, "the trampoline of its set has other callees");
+}
+
+/* Are there as many trampolines as there may be, for the sets that serve the most functions? */
+static void audit_limit(struct ftrace_audit *audit)
+{
+	unsigned int max = ftrace_mux_max_sets();
+
+	if (audit->nr_had > max)
+		audit_wrong(audit, 0, "%u sets have a trampoline, and %u may",
+			    audit->nr_had, max);
+
+	/* If functions have vanished, what that means is seen to by the next update */
+	if (audit->nr_had == audit->nr_wanted || ftrace_mux_lacks_memory() ||
+	    ftrace_mux_lost_records())
+		return;
+
+	if (audit->nr_had < max)
+		audit_wrong(audit, 0, "%u of %u sets have a trampoline, and %u may",
+			    audit->nr_had, audit->nr_wanted, max);
+	if (audit->most > audit->fewest)
+		audit_wrong(audit, 0,
+			    "a set of %lu functions has a trampoline, and one of %lu has none",
+			    audit->fewest, audit->most);
+}
+
+static int audit_compare_sets(const void *a, const void *b)
+{
+	const struct ftrace_set *x = *(struct ftrace_set **)a;
+	const struct ftrace_set *y = *(struct ftrace_set **)b;
+
+	if (x->nr != y->nr)
+		return x->nr < y->nr ? -1 : 1;
+
+	return memcmp(x->ops, y->ops, x->nr * sizeof(*x->ops));
+}
+
+/* No two sets may have the same ops, or else both look less popular than they are */
+static int audit_twins(struct ftrace_audit *audit)
+{
+	struct ftrace_set *set, **sets;
+	unsigned int i, nr = 0;
+
+	list_for_each_entry(set, ftrace_mux_sets(), list)
+		nr += !!set->records;
+
+	sets = kvmalloc_array(nr + 1, sizeof(*sets), GFP_KERNEL);
+	if (!sets)
+		return -ENOMEM;
+
+	nr = 0;
+	list_for_each_entry(set, ftrace_mux_sets(), list) {
+		if (set->records)
+			sets[nr++] = set;
+	}
+
+	sort(sets, nr, sizeof(*sets), audit_compare_sets, NULL);
+	for (i = 1; i < nr; i++) {
+		if (!audit_compare_sets(&sets[i - 1], &sets[i]))
+			audit_wrong(audit, 0, "two sets have the same %u ops",
+				    sets[i]->nr);
+	}
+
+	kvfree(sets);
+
+	return 0;
+}
+
 /**
- * ftrace_mux_audit - check that each function calls who it should
+ * ftrace_mux_audit - check that each function calls what it should
  * @m:	where to say what is wrong; NULL to have it in the log
  *
  * Context: ftrace_lock held, and no call sites to be patched. May sleep.
@@ -207,11 +661,12 @@ static void audit_record(struct ftrace_audit *audit, struct dyn_ftrace *rec)
  */
 int ftrace_mux_audit(struct seq_file *m)
 {
-	struct ftrace_audit audit = { .m = m };
+	struct ftrace_audit audit = { .m = m, .fewest = ULONG_MAX };
 	struct ftrace_ops *op, *subops;
 	struct ftrace_rec_iter *iter;
 	struct ftrace_set *set;
-	unsigned int nr = 0, i;
+	unsigned int nr = 0;
+	int ret;
 
 	if (ftrace_is_dead() || !ftrace_enabled)
 		return -ENODEV;
@@ -222,24 +677,35 @@ int ftrace_mux_audit(struct seq_file *m)
 			nr++;
 	}
 
-	audit.leaves = kmalloc_array(nr + 1, sizeof(*audit.leaves), GFP_KERNEL);
-	if (!audit.leaves)
+	audit.ops = kmalloc_array(nr + 1, sizeof(*audit.ops), GFP_KERNEL);
+	if (!audit.ops)
 		return -ENOMEM;
+
+	ret = audit_list_slots(&audit);
+	if (ret)
+		goto out;
 
 	for_ftrace_rec_iter(iter) {
 		audit_record(&audit, ftrace_rec_iter_record(iter));
 		cond_resched();
 	}
 
-	for (i = 1; (set = ftrace_mux_next_set(&i)); i++) {
-		if (set->direct && !set->stale && !arch_ftrace_set_check(set))
-			audit_wrong(&audit, set->ops.trampoline,
-				    "the trampoline of set %u is wrong", i);
+	list_for_each_entry(set, ftrace_mux_sets(), list) {
+		audit_set(&audit, set);
+		cond_resched();
 	}
 
-	kfree(audit.leaves);
+	ret = audit_twins(&audit);
+	if (ret)
+		goto out;
+	audit_limit(&audit);
+	audit_other_tramps(&audit);
+	ret = audit.wrong;
+out:
+	kvfree(audit.slots);
+	kfree(audit.ops);
 
-	return audit.wrong;
+	return ret;
 }
 
 /**
@@ -253,4 +719,30 @@ void ftrace_mux_audit_update(void)
 {
 	if (READ_ONCE(audit_updates))
 		WARN_ON_ONCE(ftrace_mux_audit(NULL) > 0);
+}
+
+static int ftrace_mux_audit_show(struct seq_file *m, void *v)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_mux_audit(m);
+	mutex_unlock(&ftrace_lock);
+
+	if (ret >= 0)
+		seq_printf(m, "%d wrong\n", ret);
+
+	return ret < 0 ? ret : 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ftrace_mux_audit);
+
+/**
+ * ftrace_mux_audit_init - create the file by which to ask for an audit
+ * @dir:	the directory in debugfs
+ *
+ * Context: boot, may sleep.
+ */
+void __init ftrace_mux_audit_init(struct dentry *dir)
+{
+	debugfs_create_file("audit", 0400, dir, NULL, &ftrace_mux_audit_fops);
 }

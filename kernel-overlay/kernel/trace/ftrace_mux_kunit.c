@@ -17,6 +17,7 @@
 
 #include "trace.h"
 #include "ftrace_internal.h"
+#include "ftrace_mux.h"
 
 static noinline notrace void call(void (*func)(void))
 {
@@ -149,22 +150,53 @@ static void expect_calls(struct kunit *test)
 	}
 }
 
-/* Which set does a function call? The caller holds no reference to it */
-static struct ftrace_set *set_of(unsigned int f)
-{
-	struct ftrace_set *set = NULL;
-	struct ftrace_rec_iter *iter;
+/* All registers, where these can be had */
+#define SAVE_REGS	(FTRACE_OPS_FL_SAVE_REGS | \
+			 FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
 
-	mutex_lock(&ftrace_lock);
+/* The slot whose jump a function calls, zero for none */
+static unsigned int slot_of(unsigned int f)
+{
+	struct ftrace_rec_iter *iter;
+	unsigned int id = 0;
+
 	for_ftrace_rec_iter(iter) {
 		struct dyn_ftrace *rec = ftrace_rec_iter_record(iter);
 
 		if (rec->ip == func_ips[f])
-			set = ftrace_mux_set(ftrace_rec_set_called(rec));
+			id = ftrace_rec_slot_called(rec);
 	}
+
+	return id;
+}
+
+/* Which trampoline does a function call? The caller holds no reference to it */
+static struct ftrace_mux_tramp *tramp_of(unsigned int f)
+{
+	struct ftrace_mux_tramp *tramp;
+	struct ftrace_slot *slot;
+
+	mutex_lock(&ftrace_lock);
+	slot = ftrace_mux_slot(slot_of(f));
+	tramp = slot ? slot->set->tramp : NULL;
 	mutex_unlock(&ftrace_lock);
 
-	return set;
+	return tramp;
+}
+
+/* One ops that traces a function has a trampoline of its own, or is looked up */
+static void expect_single(struct kunit *test, unsigned int f)
+{
+	struct ftrace_mux_tramp *tramp = tramp_of(f);
+
+	if (IS_ENABLED(CONFIG_FTRACE_MUX_TRAMPOLINES)) {
+		KUNIT_EXPECT_NULL(test, tramp);
+		return;
+	}
+
+	KUNIT_EXPECT_NOT_NULL(test, tramp);
+	if (tramp)
+		KUNIT_EXPECT_EQ(test, 1U, tramp->nr_callees);
 }
 
 static void expect_audit(struct kunit *test)
@@ -182,16 +214,13 @@ static void expect_audit(struct kunit *test)
 }
 
 /* How the kernel was booted */
-static bool was_on;
 static unsigned int was_limit;
 
 static int mux_init(struct kunit *test)
 {
 	unsigned int i;
 
-	was_on = ftrace_mux_is_on();
 	was_limit = ftrace_mux_limit(1024);
-	KUNIT_ASSERT_EQ(test, 0, ftrace_mux_switch(true));
 
 	for (i = 0; i < NR_FUNCS; i++) {
 		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
@@ -220,38 +249,111 @@ static void mux_exit(struct kunit *test)
 	tracers = NULL;
 
 	ftrace_mux_limit(was_limit);
-	ftrace_mux_switch(was_on);
 }
 
-/* Functions with the same tracers have the same set, those with one have none */
+/* Functions with the same tracers have the same set */
 static void mux_sets(struct kunit *test)
 {
 	start(test, 0, FN_A | FN_B);
-	KUNIT_EXPECT_NULL(test, set_of(0));
+	expect_single(test, 0);
 	expect_calls(test);
 
 	start(test, 1, FN_ALL);
-	KUNIT_EXPECT_NOT_NULL(test, set_of(0));
-	KUNIT_EXPECT_PTR_EQ(test, set_of(0), set_of(1));
-	KUNIT_EXPECT_NULL(test, set_of(2));
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(0));
+	KUNIT_EXPECT_PTR_EQ(test, tramp_of(0), tramp_of(1));
+	expect_single(test, 2);
 	expect_calls(test);
 
 	start(test, 2, FN_B);
-	KUNIT_EXPECT_PTR_NE(test, set_of(0), set_of(1));
-	KUNIT_EXPECT_EQ(test, 3U, set_of(1)->nr_members);
+	KUNIT_EXPECT_PTR_NE(test, tramp_of(0), tramp_of(1));
+	KUNIT_EXPECT_EQ(test, 3U, tramp_of(1)->nr_callees);
 	expect_calls(test);
 
 	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_A | FN_B));
-	KUNIT_EXPECT_PTR_EQ(test, set_of(0), set_of(1));
+	KUNIT_EXPECT_PTR_EQ(test, tramp_of(0), tramp_of(1));
 	expect_calls(test);
 	expect_audit(test);
 
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
-	KUNIT_EXPECT_EQ(test, 2U, set_of(0)->nr_members);
+	KUNIT_EXPECT_EQ(test, 2U, tramp_of(0)->nr_callees);
 	expect_calls(test);
 
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
-	KUNIT_EXPECT_NULL(test, set_of(0));
+	expect_single(test, 0);
+	expect_calls(test);
+	expect_audit(test);
+}
+
+/* An ops that joins or leaves all functions of a jump changes that, and no call site */
+static void mux_jumps(struct kunit *test)
+{
+	unsigned int slot, other;
+
+	start(test, 0, FN_A | FN_B);
+	start(test, 1, FN_A | FN_B);
+	slot = slot_of(0);
+	KUNIT_EXPECT_NE(test, 0U, slot);
+	KUNIT_EXPECT_EQ(test, slot, slot_of(1));
+
+	start(test, 2, FN_A | FN_B);
+	KUNIT_EXPECT_EQ(test, slot, slot_of(0));
+	KUNIT_EXPECT_EQ(test, slot, slot_of(1));
+	KUNIT_EXPECT_EQ(test, 3U, tramp_of(0)->nr_callees);
+	expect_calls(test);
+
+	/* To one of them it does not lead any more */
+	start(test, 3, FN_A);
+	KUNIT_EXPECT_NE(test, slot_of(0), slot_of(1));
+	KUNIT_EXPECT_EQ(test, slot, slot_of(1));
+	expect_calls(test);
+	expect_audit(test);
+
+	/* Both jumps lead to the same trampoline rather than that it is patched back */
+	other = slot_of(0);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
+	KUNIT_EXPECT_EQ(test, other, slot_of(0));
+	KUNIT_EXPECT_PTR_EQ(test, tramp_of(0), tramp_of(1));
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	KUNIT_EXPECT_EQ(test, other, slot_of(0));
+	KUNIT_EXPECT_EQ(test, slot, slot_of(1));
+	KUNIT_EXPECT_PTR_EQ(test, tramp_of(0), tramp_of(1));
+	expect_calls(test);
+	expect_audit(test);
+}
+
+/* The sets that the most functions have get the trampolines that there may be */
+static void mux_popular(struct kunit *test)
+{
+	ftrace_mux_limit(1);
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A);
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(0));
+
+	start(test, 2, FN_ALL & ~FN_A);
+	start(test, 3, FN_ALL & ~FN_A);
+	KUNIT_EXPECT_NULL(test, tramp_of(0));
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(1));
+	expect_calls(test);
+	expect_audit(test);
+
+	/* The old set and the new one do not need room at the same time */
+	start(test, 4, FN_ALL & ~FN_A);
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(1));
+	expect_calls(test);
+
+	/* And when there is room, the others get it */
+	ftrace_mux_limit(2);
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(0));
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(1));
+	expect_calls(test);
+	expect_audit(test);
+
+	ftrace_mux_limit(1);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_A));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_A));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[4], FN_A));
+	KUNIT_EXPECT_NOT_NULL(test, tramp_of(0));
 	expect_calls(test);
 	expect_audit(test);
 }
@@ -259,8 +361,17 @@ static void mux_sets(struct kunit *test)
 /* Registers are handed over where one has asked for them, on that function */
 static void mux_regs(struct kunit *test)
 {
-	tracers[1].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	bool always;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		kunit_skip(test, "there is no way to ask for them");
+
+	/* Some architectures do not say whether all are saved */
 	start(test, 0, FN_A | FN_B);
+	call(func_a);
+	always = tracers[0].regs;
+
+	tracers[1].ops.flags |= SAVE_REGS;
 	start(test, 1, FN_A);
 	start(test, 2, FN_A | FN_B);
 
@@ -270,31 +381,51 @@ static void mux_regs(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, tracers[2].regs);
 
 	call(func_b);
-	KUNIT_EXPECT_NULL(test, tracers[0].regs);
-	KUNIT_EXPECT_NULL(test, tracers[2].regs);
+	KUNIT_EXPECT_EQ(test, always, !!tracers[0].regs);
+	KUNIT_EXPECT_EQ(test, always, !!tracers[2].regs);
 
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
 	call(func_a);
-	KUNIT_EXPECT_NULL(test, tracers[0].regs);
+	KUNIT_EXPECT_EQ(test, always, !!tracers[0].regs);
 	expect_calls(test);
 	expect_audit(test);
 }
 
 static unsigned long real_parent;
+static bool parent_known;
+
+/* Where the callbacks of function graph find the return address, if that is known here */
+static notrace unsigned long *parent_of(struct ftrace_regs *fregs)
+{
+#if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+	return (void *)fregs->regs.sp;
+#elif defined(CONFIG_ARM64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
+	return (void *)&fregs->regs.regs[30];
+#elif defined(CONFIG_S390) && defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+	return &fregs->regs.gprs[14];
+#else
+	return NULL;
+#endif
+}
 
 /* As a tracer does that wants to know of the return */
 static notrace void change_parent(struct one_tracer *tracer, struct ftrace_regs *fregs)
 {
-	unsigned long *parent = (void *)fregs->regs.sp;
+	unsigned long *parent = parent_of(fregs);
 
+	parent_known = parent;
+	if (!parent)
+		return;
 	real_parent = *parent;
 	*parent = 0xdead;
 }
 
 static notrace void restore_parent(struct one_tracer *tracer, struct ftrace_regs *fregs)
 {
-	unsigned long *parent = (void *)fregs->regs.sp;
+	unsigned long *parent = parent_of(fregs);
 
+	if (!parent)
+		return;
 	if (*parent != 0xdead)
 		tracer->error++;
 	*parent = real_parent;
@@ -311,13 +442,16 @@ static void mux_parent_changes(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		start(test, i, FN_A);
 	expect_calls(test);
+	if (!parent_known)
+		kunit_skip(test, "callbacks are not told where the return address is");
 
-	/* Again, with the trampoline that saves all registers */
+	/* Again, with all registers saved */
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
-	tracers[3].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	tracers[3].ops.flags |= SAVE_REGS;
 	start(test, 3, FN_A);
 	expect_calls(test);
-	KUNIT_EXPECT_NOT_NULL(test, tracers[1].regs);
+	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		KUNIT_EXPECT_NOT_NULL(test, tracers[1].regs);
 }
 
 /* Calls the function that it traces */
@@ -378,7 +512,7 @@ static void mux_unwind(struct kunit *test)
 		tracers[i].action = unwind;
 	expect_calls(test);
 
-	tracers[NR_TRACERS - 1].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	tracers[NR_TRACERS - 1].ops.flags |= SAVE_REGS;
 	start(test, NR_TRACERS - 1, FN_A);
 	expect_calls(test);
 }
@@ -390,11 +524,12 @@ static unsigned int most_sets;
 
 static unsigned int count_sets(void)
 {
-	unsigned int id, nr = 0;
+	struct ftrace_set *set;
+	unsigned int nr = 0;
 
 	mutex_lock(&ftrace_lock);
-	for (id = 1; ftrace_mux_next_set(&id); id++)
-		nr++;
+	list_for_each_entry(set, ftrace_mux_sets(), list)
+		nr += !!set->tramp;
 	mutex_unlock(&ftrace_lock);
 
 	return nr;
@@ -412,11 +547,11 @@ static void random_steps(struct kunit *test, unsigned int steps)
 		functions = 1 + get_random_u32_below(FN_ALL);
 
 		if (!is_registered(&tracers[i])) {
-			tracers[i].ops.flags &= ~(FTRACE_OPS_FL_SAVE_REGS |
+			tracers[i].ops.flags &= ~(SAVE_REGS |
 						  FTRACE_OPS_FL_RECURSION |
 						  FTRACE_OPS_FL_RCU);
 			if (!get_random_u32_below(4))
-				tracers[i].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+				tracers[i].ops.flags |= SAVE_REGS;
 			if (!get_random_u32_below(4))
 				tracers[i].ops.flags |= FTRACE_OPS_FL_RECURSION;
 			if (!get_random_u32_below(4))
@@ -451,8 +586,7 @@ static void mux_random_cap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2U, most_sets);
 	ftrace_mux_limit(0);
 	random_steps(test, NR_STEPS / 10);
-	/* Those that were there had to go first */
-	KUNIT_EXPECT_LE(test, most_sets, 2U);
+	KUNIT_EXPECT_EQ(test, 0U, most_sets);
 	ftrace_mux_limit(max);
 	random_steps(test, NR_STEPS / 10);
 	KUNIT_EXPECT_GT(test, most_sets, 2U);
@@ -464,13 +598,13 @@ static void mux_random_switch(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < NR_STEPS / 100; i++) {
-		KUNIT_EXPECT_EQ(test, 0, ftrace_mux_switch(i & 1));
+		ftrace_mux_limit(i & 1 ? 1024 : 0);
 		expect_calls(test);
 		if (!(i & 1))
-			KUNIT_EXPECT_NULL(test, set_of(0));
+			KUNIT_EXPECT_NULL(test, tramp_of(0));
 		random_steps(test, 10);
 	}
-	KUNIT_EXPECT_EQ(test, 0, ftrace_mux_switch(true));
+	ftrace_mux_limit(1024);
 	expect_calls(test);
 }
 
@@ -705,9 +839,10 @@ static void mux_untraced(struct kunit *test)
 			2 * sizeof(unsigned long) + sizeof(struct dyn_arch_ftrace));
 }
 
-#define NR_MANY		80
+/* On x86-64 a trampoline calls no more than 128 */
+#define NR_MANY		130
 
-/* More than a trampoline has calls for */
+/* A hundred ops on one function have a trampoline, and a few more the list function */
 static void mux_many(struct kunit *test)
 {
 	struct one_tracer *few = tracers;
@@ -725,9 +860,11 @@ static void mux_many(struct kunit *test)
 		if (set_filter(&tracers[nr], FN_A) ||
 		    register_ftrace_function(&tracers[nr].ops))
 			break;
+		if (nr == 100)
+			KUNIT_EXPECT_NOT_NULL(test, tramp_of(0));
 	}
 	KUNIT_EXPECT_EQ(test, NR_MANY, nr);
-	KUNIT_EXPECT_NOT_NULL(test, set_of(0));
+	KUNIT_EXPECT_EQ(test, NR_MANY <= FTRACE_MUX_MAX_CALLEES, !!tramp_of(0));
 	expect_audit(test);
 
 	call(func_a);
@@ -747,6 +884,8 @@ static void mux_many(struct kunit *test)
 
 static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_sets),
+	KUNIT_CASE(mux_jumps),
+	KUNIT_CASE(mux_popular),
 	KUNIT_CASE(mux_regs),
 	KUNIT_CASE(mux_parent_changes),
 	KUNIT_CASE(mux_recursion),
@@ -767,4 +906,5 @@ static struct kunit_suite mux_suite = {
 	.exit		= mux_exit,
 	.test_cases	= mux_cases,
 };
+
 kunit_test_suite(mux_suite);

@@ -264,6 +264,26 @@ int ftrace_subops_prepare_change(struct ftrace_ops_hash *old,
 }
 
 /**
+ * ftrace_subops_changed - the filter of some subops has changed
+ * @old:	what it was before
+ * @new:	the filter that they have
+ *
+ * Context: ftrace_lock held, may sleep.
+ */
+void ftrace_subops_changed(struct ftrace_ops_hash *old,
+			   struct ftrace_ops_hash *new)
+{
+	struct ftrace_ops *op, *subops;
+
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		ftrace_for_each_subop(op, subops) {
+			if (subops->func_hash == new)
+				ftrace_mux_subops_change(subops, old, new);
+		}
+	} while_for_each_ftrace_op(op);
+}
+
+/**
  * ftrace_subops_cancel - forget the filters computed for managers
  *
  * Context: ftrace_lock held.
@@ -404,6 +424,17 @@ static void ftrace_subops_free_trampoline(struct ftrace_ops *subops)
 		ftrace_ops_release_trampoline(subops);
 }
 
+/* The manager traces functions; from now on it does so for @subops, too */
+static void ftrace_subops_join(struct ftrace_ops *subops)
+{
+	ftrace_mux_subops_change(subops, NULL, subops->func_hash);
+}
+
+static void ftrace_subops_leave(struct ftrace_ops *subops)
+{
+	ftrace_mux_subops_change(subops, subops->func_hash, NULL);
+}
+
 #else /* !CONFIG_DYNAMIC_FTRACE: all functions are traced, or none */
 
 struct ftrace_ops_hash;
@@ -423,6 +454,8 @@ static void ftrace_subops_set_filter(struct ftrace_ops *ops) { }
 static void ftrace_subops_clear_filter(struct ftrace_ops *ops) { }
 static bool ftrace_has_filter(struct ftrace_ops *ops) { return false; }
 static void ftrace_subops_free_trampoline(struct ftrace_ops *subops) { }
+static void ftrace_subops_join(struct ftrace_ops *subops) { }
+static void ftrace_subops_leave(struct ftrace_ops *subops) { }
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
@@ -484,6 +517,9 @@ static void ftrace_subops_link(struct ftrace_ops *ops, struct ftrace_ops *subops
 	ftrace_ops_update_pid_func(subops);
 	/* The callback of the manager may be looking through the list */
 	list_add_tail_rcu(&subops->list, &ops->subop_list);
+	/* Otherwise ftrace_startup() is going to do that */
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		ftrace_subops_join(subops);
 }
 
 /* The caller waits until nobody can have seen @subops any more */
@@ -563,7 +599,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	}
 
 	ftrace_subops_unlink(subops);
-	synchronize_rcu_tasks_rude();
+	ftrace_synchronize();
 	ftrace_subops_release(subops);
 
 	return ret;
@@ -584,7 +620,8 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
  * what it did until a subop comes, goes, or has its filter changed. This is of
  * no consequence but to the functions it traces in vain.
  *
- * Context: ftrace_lock held, may sleep.
+ * Context: ftrace_lock held, may sleep. Drops the lock while it waits for callbacks,
+ * and takes it again.
  * Return: 0; -EINVAL if @subops is no subop of @ops (which warns, once), with
  * nothing changed; or -ENODEV if ftrace is dead, with @subops released.
  */
@@ -604,7 +641,6 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	if (list_is_singular(&ops->subop_list)) {
 		ret = ftrace_shutdown(ops, command);
 		ftrace_subops_unlink(subops);
-		synchronize_rcu_tasks_rude();
 		if (!ret)
 			ftrace_subops_clear_filter(ops);
 	} else {
@@ -612,6 +648,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 			ret = -ENODEV;
 		else
 			ret = ftrace_subops_prepare(ops, NULL, subops, NULL, NULL);
+		ftrace_subops_leave(subops);
 		/* Call sites are not to get to know of it again */
 		ftrace_subops_unlink(subops);
 		if (!ret) {
@@ -620,8 +657,13 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 			ftrace_subops_keep_filter(ops);
 			ret = 0;
 		}
-		synchronize_rcu_tasks_rude();
 	}
+
+	/* It can be neither registered nor shut down until it is released */
+	subops->managed = NULL;
+	mutex_unlock(&ftrace_lock);
+	ftrace_synchronize();
+	mutex_lock(&ftrace_lock);
 
 	ftrace_subops_release(subops);
 

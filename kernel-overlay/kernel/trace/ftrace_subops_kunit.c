@@ -315,11 +315,16 @@ static notrace void call_subset(unsigned long ip, unsigned long parent_ip,
 	unsigned int i;
 
 	preempt_disable_notrace();
-	subset = ftrace_ops_subset(op);
-	for (i = 0; subset && i < subset->nr; i++)
-		subset->subops[i]->func(ip, parent_ip, subset->subops[i], fregs);
-	if (!subset)
-		walk_subops(ip, parent_ip, op->managed ?: op, fregs);
+	if (!ftrace_ops_is_subset(op)) {
+		walk_subops(ip, parent_ip, op, fregs);
+	} else if (ftrace_ops_subset_data(op) == FTRACE_SUBSET_STALE) {
+		walk_subops(ip, parent_ip, op->managed, fregs);
+	} else {
+		subset = ftrace_ops_subset(op);
+		for (i = 0; i < subset->nr; i++)
+			subset->subops[i]->func(ip, parent_ip,
+						subset->subops[i], fregs);
+	}
 	preempt_enable_notrace();
 }
 

@@ -8,7 +8,8 @@
  * for each case, "ftrace-bench: KIND HERE ELSEWHERE COST": what a call costs
  * more than one that is not traced, in nanoseconds and hundredths of one.
  * Users of function graph get the times of a call, except those of the kind
- * "untimed".
+ * "untimed". With "direct" there are ops and a direct caller, as for a BPF
+ * program, that returns at once.
  *
  * On an emulator that counts time in instructions, such as "qemu -icount
  * shift=0,sleep=off -smp 1", a nanosecond is an instruction, and the figures
@@ -25,10 +26,15 @@
 #include <linux/ftrace.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#ifdef CONFIG_X86_64
+#include <asm/ibt.h>
+#include <asm/linkage.h>
+#endif
 
 #define pr_line(fmt, ...)	pr_info("ftrace-bench: " fmt "\n", ##__VA_ARGS__)
 
-#define NR_MAX		16
+#define NR_MAX		101
+#define NR_MAX_GRAPH	16
 
 static unsigned int calls = 20000;
 module_param(calls, uint, 0444);
@@ -129,27 +135,68 @@ static const struct kernel_param_ops bench_measure_ops = {
 module_param_cb(measure, &bench_measure_ops, NULL, 0200);
 MODULE_PARM_DESC(measure, "write a label to print it with what a call of bench_here() costs now");
 
-static unsigned long bench_ip(void (*func)(void))
-{
-	return ftrace_location((unsigned long)func);
-}
-
 static void notrace bench_callback(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops *op,
 				   struct ftrace_regs *fregs)
 {
 }
 
-static int bench_ops(unsigned int here, unsigned int elsewhere)
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_X86_64)
+void bench_direct_caller(void);
+
+asm("	.pushsection	.text, \"ax\", @progbits\n"
+"	.type		bench_direct_caller, @function\n"
+"	.globl		bench_direct_caller\n"
+"bench_direct_caller:\n"
+	ASM_ENDBR
+	ASM_RET
+"	.size		bench_direct_caller, .-bench_direct_caller\n"
+"	.popsection\n");
+
+static int bench_direct_start(struct ftrace_ops *op)
+{
+	int ret = ftrace_set_filter_ip(op, (unsigned long)bench_here, 0, 1);
+
+	if (ret)
+		return ret;
+
+	return register_ftrace_direct_multi(op, (unsigned long)bench_direct_caller);
+}
+
+static void bench_direct_stop(struct ftrace_ops *op)
+{
+	unregister_ftrace_direct_multi(op, (unsigned long)bench_direct_caller);
+}
+#else
+static int bench_direct_start(struct ftrace_ops *op)
+{
+	return -EOPNOTSUPP;
+}
+
+static void bench_direct_stop(struct ftrace_ops *op)
+{
+}
+#endif
+
+static int bench_ops(unsigned int here, unsigned int elsewhere, bool direct)
 {
 	/* As a user of dynamic trampolines has them, in memory of the kernel */
-	static struct ftrace_ops ops[NR_MAX];
+	static struct ftrace_ops ops[NR_MAX], direct_ops;
+	const char *kind = direct ? "direct" : "ops";
 	unsigned int i, nr = 0;
 	int ret = 0;
 
+	if (direct) {
+		ret = bench_direct_start(&direct_ops);
+		if (ret) {
+			pr_line("%s %u %u error %d", kind, here, elsewhere, ret);
+			return ret;
+		}
+	}
+
 	for (i = 0; i < here + elsewhere && !ret; i++) {
 		ops[i].func = bench_callback;
-		ret = ftrace_set_filter_ip(&ops[i], bench_ip(i < here ?
+		ret = ftrace_set_filter_ip(&ops[i], (unsigned long)(i < here ?
 					   bench_here : bench_elsewhere), 0, 1);
 		if (!ret)
 			ret = register_ftrace_function(&ops[i]);
@@ -158,12 +205,14 @@ static int bench_ops(unsigned int here, unsigned int elsewhere)
 	}
 
 	if (!ret)
-		bench_report("ops", here, elsewhere);
+		bench_report(kind, here, elsewhere);
 	else
-		pr_line("ops %u %u error %d", here, elsewhere, ret);
+		pr_line("%s %u %u error %d", kind, here, elsewhere, ret);
 
 	while (nr--)
 		unregister_ftrace_function(&ops[nr]);
+	if (direct)
+		bench_direct_stop(&direct_ops);
 
 	return ret;
 }
@@ -182,13 +231,13 @@ static void notrace bench_return(struct ftrace_graph_ret *trace,
 
 static int bench_graph_filter(struct fgraph_ops *gops, void (*func)(void))
 {
-	return ftrace_set_filter_ip(&gops->ops, bench_ip(func), 0, 1);
+	return ftrace_set_filter_ip(&gops->ops, (unsigned long)func, 0, 1);
 }
 
 static int bench_graph(unsigned int here, unsigned int elsewhere, bool no_times)
 {
 	const char *kind = no_times ? "untimed" : "graph";
-	static struct fgraph_ops gops[NR_MAX];
+	static struct fgraph_ops gops[NR_MAX_GRAPH];
 	unsigned int i, nr = 0;
 	int ret = 0;
 
@@ -227,20 +276,28 @@ static int __init ftrace_bench_init(void)
 	if (!run)
 		return 0;
 
-	if (!calls || !bench_ip(bench_here) || !bench_ip(bench_elsewhere))
+	if (!calls)
 		return -EINVAL;
 
 	bench_func = bench_here;
 	bench_untraced = bench_least();
 
-	bench_ops(1, 0);
-	bench_ops(2, 0);
-	bench_ops(4, 0);
-	bench_ops(8, 0);
-	bench_ops(16, 0);
-	bench_ops(1, 15);
-	bench_ops(2, 14);
-	bench_ops(8, 8);
+	bench_ops(1, 0, false);
+	bench_ops(2, 0, false);
+	bench_ops(4, 0, false);
+	bench_ops(8, 0, false);
+	bench_ops(10, 0, false);
+	bench_ops(16, 0, false);
+	bench_ops(1, 1, false);
+	bench_ops(1, 15, false);
+	bench_ops(2, 14, false);
+	bench_ops(8, 8, false);
+
+	bench_ops(0, 0, true);
+	bench_ops(1, 0, true);
+	bench_ops(2, 0, true);
+	bench_ops(8, 0, true);
+	bench_ops(1, 15, true);
 
 	bench_graph(1, 0, false);
 	bench_graph(2, 0, false);
@@ -253,6 +310,10 @@ static int __init ftrace_bench_init(void)
 	bench_graph(2, 0, true);
 	bench_graph(16, 0, true);
 	bench_graph(1, 15, true);
+
+	/* These take the longest to set up */
+	bench_ops(1, 100, false);
+	bench_ops(100, 0, false);
 	pr_line("done");
 
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trampolines that call all ops of a set
+ * Trampolines that call several ops, and jumps to them
  *
  * They are made of ftrace_caller or ftrace_regs_caller, as those of single ops
  * are, with this in the place of the one call there:
@@ -9,27 +9,30 @@
  *	mov	%r12, R12(%rsp)
  *	mov	%rsi, %rbx
  *	mov	%rdi, %r12
- *	call	<first member>
+ *	call	<first callee>
  *	mov	%r12, %rdi		for each of the others
  *	mov	%rbx, %rsi
  *	mov	<slot>(%rip), %rdx
  *	mov	%rsp, %rcx
- *	call	<member>
+ *	call	<callee>
  *	mov	RBX(%rsp), %rbx		unless all registers are restored anyway
  *	mov	R12(%rsp), %r12
  *
- * A member may change the return address on the stack, or the ip in the
+ * A callee may change the return address on the stack, or the ip in the
  * registers. The ones after it get what is in %rbx and %r12. The stack is the same
  * throughout, so the unwinder can take any of this for the call in the template.
  *
- * The slots, with the ops of the members, are behind the code.
+ * If one of them is for direct callers, what ftrace_regs_caller does for these
+ * follows behind the return. The slots, with the ops of the callees, come last.
  */
 #include <linux/ftrace_mux.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
 #include <linux/moduleloader.h>
+#include <linux/perf_event.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 
 #include <asm/asm-offsets.h>
 #include <asm/insn.h>
@@ -42,13 +45,31 @@
  * Trampolines are cut from whole pages, which are kept. They are never writable
  * where they can be run.
  */
-#define TRAMP_ALIGN_ORDER	5
+#define TRAMP_ALIGN_ORDER	4
 #define TRAMP_CHUNK_SIZE	(4 * PAGE_SIZE)
 
-/* Many more, and it is time to walk a list */
-#define TRAMP_MAX_MEMBERS	64
+/* A jump, aligned so that it does not cross a cache line */
+#define FTRACE_JUMP_SIZE	8
 
 static struct gen_pool *tramp_pool;
+
+/**
+ * struct tramp_poke - an instruction in use that is to be replaced
+ * @addr:	its address
+ * @opcode:	of a call or a jump
+ * @target:	where it is to lead
+ */
+struct tramp_poke {
+	void	*addr;
+	u8	opcode;
+	void	*target;
+};
+
+/* What arch_ftrace_mux_sync() is for */
+static bool tramp_copied;
+static struct tramp_poke *tramp_pokes;
+static unsigned int tramp_nr_pokes;
+static unsigned int tramp_max_pokes;
 
 /* Instructions that stand between the template's; sizes are those of the bytes */
 static const u8 save_regs[] = {
@@ -80,44 +101,69 @@ static const u8 restore_regs[] = {
 };
 
 #define LOAD_OPS_SIZE	(sizeof(load_ops) + sizeof(s32))
-#define MEMBER_SIZE	(sizeof(load_args) + LOAD_OPS_SIZE + \
+#define CALLEE_SIZE	(sizeof(load_args) + LOAD_OPS_SIZE + \
 			 sizeof(load_fregs) + CALL_INSN_SIZE)
 
-static bool tramp_saves_all(struct ftrace_set *set)
+/* Where the call of callee @i is in @tramp */
+static unsigned long tramp_call_offset(struct ftrace_mux_tramp *tramp, unsigned int i)
 {
-	return set->ops.flags & FTRACE_OPS_FL_SAVE_REGS;
-}
+	unsigned long offset = ftrace_template(tramp->regs).call;
 
-/* Where the call of member @i is in the trampoline of @set */
-static unsigned long tramp_call_offset(struct ftrace_set *set, unsigned int i)
-{
-	unsigned long offset = ftrace_template(tramp_saves_all(set)).call;
-
-	if (set->nr_members == 1)
+	if (tramp->nr_callees == 1)
 		return offset;
 
-	if (!tramp_saves_all(set))
+	if (!tramp->regs)
 		offset += sizeof(save_regs);
 
-	return offset + sizeof(save_args) + i * MEMBER_SIZE;
+	return offset + sizeof(save_args) + i * CALLEE_SIZE;
 }
 
 /* Where it goes on as the template does after its call */
-static unsigned long tramp_tail_offset(struct ftrace_set *set)
+static unsigned long tramp_tail_offset(struct ftrace_mux_tramp *tramp)
 {
 	unsigned long offset;
 
-	offset = tramp_call_offset(set, set->nr_members - 1) + CALL_INSN_SIZE;
-	if (set->nr_members > 1 && !tramp_saves_all(set))
+	offset = tramp_call_offset(tramp, tramp->nr_callees - 1) + CALL_INSN_SIZE;
+	if (tramp->nr_callees > 1 && !tramp->regs)
 		offset += sizeof(restore_regs);
 
 	return offset;
 }
 
+/* Where the return is, or is to be */
+static unsigned long tramp_ret_offset(struct ftrace_mux_tramp *tramp)
+{
+	struct ftrace_template template = ftrace_template(tramp->regs);
+
+	return tramp_tail_offset(tramp) + template.size - template.call -
+	       CALL_INSN_SIZE;
+}
+
+static bool tramp_add_chunk(void)
+{
+	void *chunk = module_alloc(TRAMP_CHUNK_SIZE);
+	unsigned long start = (unsigned long)chunk;
+
+	if (!chunk)
+		return false;
+
+	memset(chunk, INT3_INSN_OPCODE, TRAMP_CHUNK_SIZE);
+	if (set_memory_ro(start, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
+	    set_memory_x(start, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
+	    gen_pool_add(tramp_pool, start, TRAMP_CHUNK_SIZE, NUMA_NO_NODE)) {
+		module_memfree(chunk);
+		return false;
+	}
+
+	/* Without memory for that, only the symbol is missing */
+	ftrace_mux_add_symbol(start, TRAMP_CHUNK_SIZE);
+
+	return true;
+}
+
 static void *tramp_alloc(size_t size)
 {
 	unsigned long addr;
-	void *chunk;
 
 	if (!tramp_pool) {
 		tramp_pool = gen_pool_create(TRAMP_ALIGN_ORDER, NUMA_NO_NODE);
@@ -126,29 +172,24 @@ static void *tramp_alloc(size_t size)
 	}
 
 	addr = gen_pool_alloc(tramp_pool, size);
-	if (addr || size > TRAMP_CHUNK_SIZE)
-		return (void *)addr;
+	if (!addr && size <= TRAMP_CHUNK_SIZE && tramp_add_chunk())
+		addr = gen_pool_alloc(tramp_pool, size);
 
-	chunk = module_alloc(TRAMP_CHUNK_SIZE);
-	if (!chunk)
-		return NULL;
-
-	memset(chunk, INT3_INSN_OPCODE, TRAMP_CHUNK_SIZE);
-	if (set_memory_ro((unsigned long)chunk, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
-	    set_memory_x((unsigned long)chunk, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
-	    gen_pool_add(tramp_pool, (unsigned long)chunk, TRAMP_CHUNK_SIZE,
-			 NUMA_NO_NODE)) {
-		module_memfree(chunk);
-		return NULL;
-	}
-
-	return (void *)gen_pool_alloc(tramp_pool, size);
+	return (void *)addr;
 }
 
 static void tramp_free(void *tramp, size_t size)
 {
 	text_poke_set(tramp, INT3_INSN_OPCODE, size);
 	gen_pool_free(tramp_pool, (unsigned long)tramp, size);
+}
+
+/* Write @size bytes where nothing runs yet. arch_ftrace_mux_sync() follows */
+static bool tramp_write(void *tramp, const void *bytes, size_t size)
+{
+	perf_event_text_poke(tramp, tramp, size, bytes, size);
+
+	return text_poke_copy(tramp, bytes, size);
 }
 
 /* Puts code into @buf that is to run at @tramp */
@@ -164,7 +205,7 @@ static void write_bytes(struct tramp_writer *w, const void *bytes, size_t size)
 	w->pos += size;
 }
 
-static void write_call(struct tramp_writer *w, ftrace_func_t func)
+static void write_call(struct tramp_writer *w, void *func)
 {
 	__text_gen_insn(w->buf + w->pos, CALL_INSN_OPCODE, w->tramp + w->pos,
 			func, CALL_INSN_SIZE);
@@ -179,37 +220,61 @@ static void write_load_ops(struct tramp_writer *w, size_t slot)
 	write_bytes(w, &distance, sizeof(distance));
 }
 
+/* The jump for direct callers, and where it leads to, for what is written up to its return */
+static bool write_direct(struct tramp_writer *w, struct ftrace_template *template)
+{
+	/* The template's tail ends at its return */
+	size_t jnz = w->pos - template->size + template->jnz;
+	long distance;
+
+	if (WARN_ON_ONCE(w->buf[jnz] != 0x75))
+		return false;
+
+	ftrace_template_ret(w->buf + w->pos, w->tramp + w->pos);
+	w->pos += FTRACE_RET_SIZE;
+
+	distance = w->pos - (jnz + 2);
+	if (WARN_ON_ONCE(distance != (s8)distance))
+		return false;
+	w->buf[jnz + 1] = distance;
+
+	write_bytes(w, template->start + template->direct, template->direct_size);
+
+	return true;
+}
+
 /**
- * arch_ftrace_set_create - make a trampoline that calls the members of a set
- * @set:	the set; if there is no memory for it, or it has too many members,
- *		it is left alone
+ * arch_ftrace_tramp_create - make a trampoline
+ * @tramp:	what it is to call
+ *
+ * arch_ftrace_mux_sync() is to be called before it is used.
  *
  * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Return: whether there is memory for it.
  */
-void arch_ftrace_set_create(struct ftrace_set *set)
+bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp)
 {
-	struct ftrace_template template = ftrace_template(tramp_saves_all(set));
-	unsigned int i, nr = set->nr_members;
-	size_t tail, ret, slots, size;
+	struct ftrace_template template = ftrace_template(tramp->regs);
+	size_t code, slots, size, ret = tramp_ret_offset(tramp);
+	unsigned int i, nr = tramp->nr_callees;
 	struct tramp_writer w = { };
+	bool done = false;
 
-	if (nr > TRAMP_MAX_MEMBERS)
-		return;
-
-	tail = template.size - template.call - CALL_INSN_SIZE;
-	ret = tramp_tail_offset(set) + tail;
-	slots = ALIGN(ret + FTRACE_RET_SIZE, sizeof(void *));
+	code = ret + FTRACE_RET_SIZE;
+	if (tramp->direct)
+		code += template.direct_size + FTRACE_RET_SIZE;
+	slots = ALIGN(code, sizeof(void *));
 	size = slots + nr * sizeof(void *);
 
 	w.buf = kmalloc(size, GFP_KERNEL);
 	if (!w.buf)
-		return;
+		return false;
 
 	w.tramp = tramp_alloc(size);
 	if (!w.tramp)
 		goto out;
 
-	/* Up to its call, with the ops of the first member instead of its own */
+	/* Up to its call, with the first callee's ops instead of its own */
 	memset(w.buf, INT3_INSN_OPCODE, size);
 	memcpy(w.buf, template.start, template.call);
 	w.pos = template.op;
@@ -219,155 +284,253 @@ void arch_ftrace_set_create(struct ftrace_set *set)
 	w.pos = template.call;
 
 	if (nr > 1) {
-		if (!tramp_saves_all(set))
+		if (!tramp->regs)
 			write_bytes(&w, save_regs, sizeof(save_regs));
 		write_bytes(&w, save_args, sizeof(save_args));
 	}
 
-	write_call(&w, ftrace_ops_get_func(set->members[0]));
+	write_call(&w, ftrace_mux_callback(tramp->callees[0]));
 
 	for (i = 1; i < nr; i++) {
 		write_bytes(&w, load_args, sizeof(load_args));
 		write_load_ops(&w, slots + i * sizeof(void *));
 		write_bytes(&w, load_fregs, sizeof(load_fregs));
-		write_call(&w, ftrace_ops_get_func(set->members[i]));
+		write_call(&w, ftrace_mux_callback(tramp->callees[i]));
 	}
 
-	if (nr > 1 && !tramp_saves_all(set))
+	if (nr > 1 && !tramp->regs)
 		write_bytes(&w, restore_regs, sizeof(restore_regs));
 
-	if (WARN_ON_ONCE(w.pos != tramp_tail_offset(set)))
+	write_bytes(&w, template.start + template.call + CALL_INSN_SIZE,
+		    template.size - template.call - CALL_INSN_SIZE);
+	if (WARN_ON_ONCE(w.pos != ret))
 		goto out_free;
 
-	write_bytes(&w, template.start + template.call + CALL_INSN_SIZE, tail);
-	if (template.jnz) {
-		/* Direct callers are not in sets */
-		u8 *jnz = w.buf + w.pos - template.size + template.jnz;
-
-		if (WARN_ON_ONCE(*jnz != 0x75))
+	if (tramp->direct) {
+		if (!write_direct(&w, &template))
 			goto out_free;
-		memcpy(jnz, x86_nops[2], 2);
+	} else if (template.jnz) {
+		memcpy(w.buf + ret - template.size + template.jnz, x86_nops[2], 2);
 	}
-	ftrace_template_ret(w.buf + ret, w.tramp + ret);
-	memcpy(w.buf + slots, set->members, nr * sizeof(void *));
+	ftrace_template_ret(w.buf + w.pos, w.tramp + w.pos);
+	memcpy(w.buf + slots, tramp->callees, nr * sizeof(void *));
 
-	if (!text_poke_copy(w.tramp, w.buf, size))
-		goto out_free;
+	done = tramp_write(w.tramp, w.buf, size);
 	/* Another trampoline may have been here before */
-	text_poke_sync();
-
-	set->ops.trampoline = (unsigned long)w.tramp;
-	set->ops.trampoline_size = size;
-	set->ops.flags |= FTRACE_OPS_FL_ALLOC_TRAMP;
-	set->direct = true;
-	goto out;
+	tramp_copied = true;
+	tramp->code.start = (unsigned long)w.tramp;
+	tramp->code.size = size;
 
 out_free:
-	tramp_free(w.tramp, size);
+	if (!done)
+		tramp_free(w.tramp, size);
 out:
 	kfree(w.buf);
+	return done;
 }
 
-/**
- * arch_ftrace_set_update - have a trampoline call a member by another function
- * @set:	the set
- * @i:		which member of it, ftrace_ops_get_func() gives the function
- *
- * Context: ftrace_lock held and text_mutex not, may sleep. The trampoline may
- * be in use.
- */
-void arch_ftrace_set_update(struct ftrace_set *set, unsigned int i)
+static void tramp_gen_insn(u8 *insn, const struct tramp_poke *poke)
 {
-	void *call = (void *)set->ops.trampoline + tramp_call_offset(set, i);
-	void *func = ftrace_ops_get_func(set->members[i]);
+	__text_gen_insn(insn, poke->opcode, poke->addr, poke->target,
+			CALL_INSN_SIZE);
+}
+
+static int tramp_poke_compare(const void *a, const void *b)
+{
+	const struct tramp_poke *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Replace what is to be replaced */
+static void tramp_flush_pokes(void)
+{
+	u8 insn[CALL_INSN_SIZE];
+	unsigned int i;
+
+	if (!tramp_nr_pokes)
+		return;
+
+	/* Those that come in the order of their addresses are poked together */
+	sort(tramp_pokes, tramp_nr_pokes, sizeof(*tramp_pokes),
+	     tramp_poke_compare, NULL);
 
 	mutex_lock(&text_mutex);
-	text_poke_bp(call, text_gen_insn(CALL_INSN_OPCODE, call, func),
-		     CALL_INSN_SIZE, NULL);
+	for (i = 0; i < tramp_nr_pokes; i++) {
+		tramp_gen_insn(insn, &tramp_pokes[i]);
+		text_poke_queue(tramp_pokes[i].addr, insn, sizeof(insn), NULL);
+	}
+	text_poke_finish();
+	mutex_unlock(&text_mutex);
+
+	tramp_nr_pokes = 0;
+}
+
+static bool tramp_grow_pokes(void)
+{
+	unsigned int max = max(2 * tramp_max_pokes, 64U);
+	struct tramp_poke *pokes;
+
+	pokes = krealloc(tramp_pokes, max * sizeof(*pokes), GFP_KERNEL);
+	if (!pokes)
+		return false;
+
+	tramp_pokes = pokes;
+	tramp_max_pokes = max;
+
+	return true;
+}
+
+/* Have the instruction at @addr, which may be in use, replaced by that */
+static void tramp_poke(void *addr, u8 opcode, void *target)
+{
+	struct tramp_poke poke = { addr, opcode, target };
+	u8 insn[CALL_INSN_SIZE];
+
+	tramp_gen_insn(insn, &poke);
+	if (!memcmp(addr, insn, sizeof(insn)))
+		return;
+
+	/* What is read-only already cannot be written to without a mapping */
+	if (system_state == SYSTEM_BOOTING) {
+		text_poke_copy(addr, insn, sizeof(insn));
+		return;
+	}
+
+	if (tramp_nr_pokes == tramp_max_pokes && !tramp_grow_pokes())
+		tramp_flush_pokes();
+
+	if (tramp_max_pokes) {
+		tramp_pokes[tramp_nr_pokes++] = poke;
+		return;
+	}
+
+	mutex_lock(&text_mutex);
+	text_poke_bp(addr, insn, sizeof(insn), NULL);
 	mutex_unlock(&text_mutex);
 }
 
 /**
- * arch_ftrace_set_free - free the trampoline of a set
- * @set:	the set
+ * arch_ftrace_tramp_update - have a trampoline call its callees by other functions
+ * @tramp:	the trampoline, ftrace_mux_callback() gives the functions
  *
- * Context: ftrace_lock held and text_mutex not, may sleep. Nobody may be in
- * the trampoline.
- */
-void arch_ftrace_set_free(struct ftrace_set *set)
-{
-	tramp_free((void *)set->ops.trampoline, set->ops.trampoline_size);
-	set->ops.trampoline = 0;
-}
-
-#ifdef CONFIG_FTRACE_MUX_AUDIT
-/**
- * arch_ftrace_call_target - what a function calls
- * @ip:		address of its call site
+ * arch_ftrace_mux_sync() is to be called afterwards.
  *
- * Context: may sleep; text_mutex not held, and no patches queued.
- * Return: the address that is called, 0 if nothing is, ~0 if the instruction
- * there is neither a call nor a nop.
+ * Context: ftrace_lock held and text_mutex not, may sleep. The trampoline may
+ * be in use.
  */
-unsigned long arch_ftrace_call_target(unsigned long ip)
+void arch_ftrace_tramp_update(struct ftrace_mux_tramp *tramp)
 {
-	union text_poke_insn insn;
-
-	if (copy_from_kernel_nofault(&insn, (void *)ip, CALL_INSN_SIZE))
-		return ~0UL;
-
-	if (insn.opcode == CALL_INSN_OPCODE)
-		return ip + CALL_INSN_SIZE + insn.disp;
-
-	return memcmp(&insn, x86_nops[5], CALL_INSN_SIZE) ? ~0UL : 0;
-}
-
-/**
- * arch_ftrace_set_check - look whether a trampoline calls what it should
- * @set:	the set, with a trampoline by arch_ftrace_set_create()
- *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- * Return: whether each member is called, with the ops of it.
- */
-bool arch_ftrace_set_check(struct ftrace_set *set)
-{
-	unsigned long end = set->ops.trampoline + set->ops.trampoline_size;
-	struct ftrace_ops **slots = (struct ftrace_ops **)end - set->nr_members;
 	unsigned int i;
 
-	for (i = 0; i < set->nr_members; i++) {
-		unsigned long call = set->ops.trampoline + tramp_call_offset(set, i);
+	for (i = 0; i < tramp->nr_callees; i++)
+		tramp_poke((void *)tramp->code.start + tramp_call_offset(tramp, i),
+			   CALL_INSN_OPCODE,
+			   ftrace_mux_callback(tramp->callees[i]));
+}
 
-		if (arch_ftrace_call_target(call) !=
-		    (unsigned long)ftrace_ops_get_func(set->members[i]) ||
-		    slots[i] != set->members[i])
-			return false;
+/**
+ * arch_ftrace_jump_create - make a jump that functions can call
+ * @jump:	the jump, with its target
+ *
+ * arch_ftrace_mux_sync() is to be called before it is used.
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Return: whether there is memory for it.
+ */
+bool arch_ftrace_jump_create(struct ftrace_mux_jump *jump)
+{
+	void *addr = tramp_alloc(FTRACE_JUMP_SIZE);
+	u8 insn[JMP32_INSN_SIZE];
+
+	if (!addr)
+		return false;
+
+	__text_gen_insn(insn, JMP32_INSN_OPCODE, addr, (void *)jump->target,
+			sizeof(insn));
+	if (!tramp_write(addr, insn, sizeof(insn))) {
+		tramp_free(addr, FTRACE_JUMP_SIZE);
+		return false;
 	}
+	tramp_copied = true;
+	jump->code.start = (unsigned long)addr;
+	jump->code.size = FTRACE_JUMP_SIZE;
 
 	return true;
 }
-#endif /* CONFIG_FTRACE_MUX_AUDIT */
 
 /**
- * arch_ftrace_set_template_offset - what in the template looks the same
- * @set:	a set
- * @offset:	an offset into its trampoline, of an instruction
+ * arch_ftrace_jump_update - have a jump lead to its target
+ * @jump:	the jump, whose target has changed
+ *
+ * arch_ftrace_mux_sync() is to be called afterwards.
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep. The jump may be in
+ * use.
+ */
+void arch_ftrace_jump_update(struct ftrace_mux_jump *jump)
+{
+	tramp_poke((void *)jump->code.start, JMP32_INSN_OPCODE,
+		   (void *)jump->target);
+}
+
+/**
+ * arch_ftrace_mux_sync - have all CPUs see new and updated trampolines and slots
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ */
+void arch_ftrace_mux_sync(void)
+{
+	if (tramp_copied) {
+		text_poke_sync();
+		tramp_copied = false;
+	}
+
+	tramp_flush_pokes();
+}
+
+/**
+ * arch_ftrace_code_free - free a trampoline or a jump
+ * @code:	what to free
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep. No task may be there.
+ */
+void arch_ftrace_code_free(struct ftrace_mux_code *code)
+{
+	tramp_free((void *)code->start, code->size);
+}
+
+/**
+ * arch_ftrace_code_template - find where the stack looks the same
+ * @code:	a trampoline or a jump
+ * @addr:	address of an instruction in it
  *
  * Context: any.
- * Return: an offset into ftrace_caller or ftrace_regs_caller where the stack
- * is as it is there.
+ * Return: an address in ftrace_caller or ftrace_regs_caller where the stack is
+ * as it is at @addr.
  */
 unsigned long
-arch_ftrace_set_template_offset(struct ftrace_set *set, unsigned long offset)
+arch_ftrace_code_template(struct ftrace_mux_code *code, unsigned long addr)
 {
-	unsigned long call = ftrace_template(tramp_saves_all(set)).call;
-	unsigned long tail = tramp_tail_offset(set);
+	struct ftrace_mux_tramp *tramp = code->tramp;
+	unsigned long offset = addr - code->start;
+	struct ftrace_template template;
+	unsigned long tail, direct;
 
-	if (!set->direct || offset <= call)
-		return offset;
+	/* Nothing has been done yet that ftrace_caller does */
+	if (!tramp)
+		return (unsigned long)ftrace_caller;
 
-	if (offset < tail)
-		return call;
+	template = ftrace_template(tramp->regs);
+	tail = tramp_tail_offset(tramp);
+	direct = tramp_ret_offset(tramp) + FTRACE_RET_SIZE;
 
-	return offset - tail + call + CALL_INSN_SIZE;
+	if (tramp->direct && offset >= direct)
+		offset = offset - direct + template.direct;
+	else if (offset >= tail)
+		offset = offset - tail + template.call + CALL_INSN_SIZE;
+	else if (offset > template.call)
+		offset = template.call;
+
+	return (unsigned long)template.start + offset;
 }

@@ -16,6 +16,8 @@ extern void ftrace_caller_end(void);
 extern void ftrace_caller_op_ptr(void);
 extern void ftrace_regs_caller_op_ptr(void);
 extern void ftrace_regs_caller_jmp(void);
+extern void ftrace_regs_caller_direct(void);
+extern void ftrace_regs_caller_direct_end(void);
 
 /**
  * struct ftrace_template - code to be copied into a trampoline
@@ -24,6 +26,8 @@ extern void ftrace_regs_caller_jmp(void);
  * @op:		offset of the instruction that loads the ops
  * @call:	offset of the call of the callback
  * @jnz:	offset of the jump that is taken for direct callers, 0 if none
+ * @direct:	offset of where it leads to, behind the return
+ * @direct_size: bytes to copy from there; the return is to follow
  */
 struct ftrace_template {
 	void		*start;
@@ -31,6 +35,8 @@ struct ftrace_template {
 	unsigned long	op;
 	unsigned long	call;
 	unsigned long	jnz;
+	unsigned long	direct;
+	unsigned long	direct_size;
 };
 
 /* The one that saves all registers, or the other one */
@@ -47,6 +53,9 @@ static inline struct ftrace_template ftrace_template(bool regs)
 		template.op = (unsigned long)ftrace_regs_caller_op_ptr - start;
 		template.call = (unsigned long)ftrace_regs_call - start;
 		template.jnz = (unsigned long)ftrace_regs_caller_jmp - start;
+		template.direct = (unsigned long)ftrace_regs_caller_direct - start;
+		template.direct_size = ftrace_regs_caller_direct_end -
+				       ftrace_regs_caller_direct;
 	} else {
 		template.size = (unsigned long)ftrace_caller_end - start;
 		template.op = (unsigned long)ftrace_caller_op_ptr - start;

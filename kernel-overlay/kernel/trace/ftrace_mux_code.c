@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The code that functions with several ops call: jumps, and the trampolines
+ * that these lead to
+ *
+ * ftrace_mux.c decides what there is to be. Here it is made, found by unwinders,
+ * and freed when no task can be in it any more.
+ */
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "trace.h"
+#include "ftrace_internal.h"
+#include "ftrace_mux.h"
+
+/* Those to be freed. Protected by ftrace_lock */
+static LIST_HEAD(ftrace_mux_retired);
+
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+
+/* All jumps and trampolines by address; read without ftrace_lock */
+static struct latch_tree_root ftrace_mux_tree __cacheline_aligned;
+
+static __always_inline struct ftrace_mux_code *
+ftrace_mux_node_code(struct latch_tree_node *node)
+{
+	return container_of(node, struct ftrace_mux_code, node);
+}
+
+static __always_inline bool
+ftrace_mux_tree_less(struct latch_tree_node *a, struct latch_tree_node *b)
+{
+	return ftrace_mux_node_code(a)->start < ftrace_mux_node_code(b)->start;
+}
+
+static __always_inline int
+ftrace_mux_tree_comp(void *addr, struct latch_tree_node *node)
+{
+	struct ftrace_mux_code *code = ftrace_mux_node_code(node);
+
+	if ((unsigned long)addr < code->start)
+		return -1;
+	return (unsigned long)addr >= code->start + code->size;
+}
+
+static const struct latch_tree_ops ftrace_mux_tree_ops = {
+	.less	= ftrace_mux_tree_less,
+	.comp	= ftrace_mux_tree_comp,
+};
+
+/* With preemption disabled, until which it stays */
+static struct ftrace_mux_code *ftrace_mux_find_code(unsigned long addr)
+{
+	struct latch_tree_node *node;
+
+	node = latch_tree_find((void *)addr, &ftrace_mux_tree,
+			       &ftrace_mux_tree_ops);
+
+	return node ? ftrace_mux_node_code(node) : NULL;
+}
+
+/**
+ * ftrace_mux_has_code - is there a jump or a trampoline at an address?
+ * @addr:	some address
+ *
+ * Context: any, including NMI.
+ * Return: whether there is one.
+ */
+bool ftrace_mux_has_code(unsigned long addr)
+{
+	bool found;
+
+	preempt_disable_notrace();
+	found = ftrace_mux_find_code(addr);
+	preempt_enable_notrace();
+
+	return found;
+}
+
+/**
+ * ftrace_mux_template - find code that has the stack as some jump or trampoline
+ * @addr:	some address
+ *
+ * Context: any, including NMI.
+ * Return: an address in ftrace_caller or ftrace_regs_caller where the stack is as
+ * it is at @addr; 0 if there is neither a jump nor a trampoline.
+ */
+unsigned long ftrace_mux_template(unsigned long addr)
+{
+	struct ftrace_mux_code *code;
+	unsigned long template = 0;
+
+	preempt_disable_notrace();
+	code = ftrace_mux_find_code(addr);
+	if (code)
+		template = arch_ftrace_code_template(code, addr);
+	preempt_enable_notrace();
+
+	return template;
+}
+
+/**
+ * ftrace_mux_add_symbol - have kallsyms and perf know of memory for code
+ * @start:	address of the memory, which is never freed
+ * @size:	in bytes
+ *
+ * One symbol serves all trampolines and jumps that are going to be there.
+ *
+ * Context: ftrace_lock held, may sleep.
+ */
+void ftrace_mux_add_symbol(unsigned long start, unsigned int size)
+{
+	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+
+	if (!ops)
+		return;
+
+	ops->trampoline = start;
+	ops->trampoline_size = size;
+	ops->flags = FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_SET;
+	ftrace_trampoline_appears(ops);
+}
+
+static void ftrace_mux_code_insert(struct ftrace_mux_code *code)
+{
+	latch_tree_insert(&code->node, &ftrace_mux_tree, &ftrace_mux_tree_ops);
+}
+
+static void ftrace_mux_code_erase(struct ftrace_mux_code *code)
+{
+	latch_tree_erase(&code->node, &ftrace_mux_tree, &ftrace_mux_tree_ops);
+}
+
+/**
+ * ftrace_mux_jump_lead - have a jump lead to a trampoline
+ * @jump:	the jump, which may be in use
+ * @tramp:	the trampoline, or NULL to have it lead to the list function
+ * @regs:	for the list function: some ops asks for all registers
+ *
+ * arch_ftrace_mux_sync() is to be called afterwards.
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ */
+void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
+			  struct ftrace_mux_tramp *tramp, bool regs)
+{
+	unsigned long target = regs ? FTRACE_REGS_ADDR : FTRACE_ADDR;
+
+	if (tramp)
+		target = tramp->code.start;
+	if (jump->target == target)
+		return;
+
+	jump->target = target;
+	arch_ftrace_jump_update(jump);
+}
+
+static void ftrace_mux_jump_init(struct ftrace_mux_jump *jump,
+				 struct ftrace_mux_tramp *tramp)
+{
+	jump->target = tramp->code.start;
+}
+
+/* Subsets are called as their manager is */
+static struct ftrace_ops *ftrace_callee_ops(struct ftrace_ops *callee)
+{
+	return ftrace_ops_is_subset(callee) ? callee->managed : callee;
+}
+
+/**
+ * ftrace_mux_callback - what a trampoline is to call
+ * @callee:	the callee that it does so for
+ *
+ * Context: ftrace_lock held.
+ * Return: the address of the callback, or of the jump that leads there.
+ */
+void *ftrace_mux_callback(struct ftrace_ops *callee)
+{
+	struct ftrace_ops *ops = ftrace_callee_ops(callee);
+
+	return ops->mux_jump ? (void *)ops->mux_jump->code.start :
+			       ftrace_ops_get_func(ops);
+}
+
+/*
+ * set_ftrace_pid changes the callback of an ops that may be in many sets: have
+ * their trampolines call a jump, which is all there is to be poked then. Without
+ * memory for it, each of them is.
+ */
+static void ftrace_mux_make_callback(struct ftrace_ops *ops)
+{
+	struct ftrace_mux_jump *jump;
+
+	if (!(ops->flags & FTRACE_OPS_FL_PID) || ops->mux_jump)
+		return;
+
+	jump = kzalloc(sizeof(*jump), GFP_KERNEL);
+	if (!jump)
+		return;
+
+	jump->target = (unsigned long)ftrace_ops_get_func(ops);
+	if (!arch_ftrace_jump_create(jump)) {
+		kfree(jump);
+		return;
+	}
+
+	ftrace_mux_code_insert(&jump->code);
+	ops->mux_jump = jump;
+}
+
+static void ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
+{
+	unsigned int i;
+
+	for (i = 0; i < tramp->nr_callees; i++)
+		ftrace_mux_make_callback(ftrace_callee_ops(tramp->callees[i]));
+}
+
+static void ftrace_mux_update_callback(struct ftrace_ops *ops)
+{
+	unsigned long func = (unsigned long)ftrace_ops_get_func(ops);
+
+	if (!ops->mux_jump || ops->mux_jump->target == func)
+		return;
+
+	ops->mux_jump->target = func;
+	arch_ftrace_jump_update(ops->mux_jump);
+}
+
+static void ftrace_mux_update_callbacks(struct ftrace_mux_tramp *tramp)
+{
+	unsigned int i;
+
+	for (i = 0; i < tramp->nr_callees; i++)
+		ftrace_mux_update_callback(ftrace_callee_ops(tramp->callees[i]));
+}
+
+/**
+ * ftrace_mux_forget_callback - an ops has been unregistered
+ * @ops:	the ops, whose callback trampolines may still call
+ *
+ * Context: ftrace_lock held, until functions do not call these trampolines any
+ * more.
+ */
+void ftrace_mux_forget_callback(struct ftrace_ops *ops)
+{
+	if (ops->mux_jump)
+		ftrace_mux_retire(&ops->mux_jump->code);
+	ops->mux_jump = NULL;
+}
+
+/**
+ * ftrace_mux_show_tramp - show where a trampoline is
+ * @m:		where to show it
+ * @tramp:	the trampoline
+ */
+void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp)
+{
+	seq_printf(m, "\ttramp: %pS", (void *)tramp->code.start);
+}
+
+#else /* !CONFIG_FTRACE_MUX_TRAMPOLINES */
+
+static void ftrace_mux_code_insert(struct ftrace_mux_code *code) { }
+static void ftrace_mux_code_erase(struct ftrace_mux_code *code) { }
+static void ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp) { }
+static void ftrace_mux_update_callbacks(struct ftrace_mux_tramp *tramp) { }
+void ftrace_mux_forget_callback(struct ftrace_ops *ops) { }
+
+void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
+			  struct ftrace_mux_tramp *tramp, bool regs)
+{
+	/* Pairs with READ_ONCE() in ftrace_mux_find_tramp() */
+	smp_store_release(&jump->tramp, tramp ?: &ftrace_mux_walk);
+}
+
+static void ftrace_mux_jump_init(struct ftrace_mux_jump *jump,
+				 struct ftrace_mux_tramp *tramp)
+{
+	jump->tramp = tramp;
+}
+
+void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp)
+{
+	seq_puts(m, "\t->ftrace_ops_list_func");
+}
+
+#endif /* !CONFIG_FTRACE_MUX_TRAMPOLINES */
+
+static bool ftrace_is_subop(struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_SUBOP;
+}
+
+/* @ops[0] is a manager. Take the subops that follow it. Returns how many */
+static unsigned int ftrace_subset_init(struct ftrace_subset *subset,
+				       struct ftrace_ops **ops, unsigned int nr)
+{
+	struct ftrace_ops *manager = ops[0];
+
+	while (1 + subset->nr < nr && ftrace_is_subop(ops[1 + subset->nr]))
+		subset->nr++;
+
+	subset->subops = ops + 1;
+	subset->ops.func = manager->func;
+	subset->ops.saved_func = manager->saved_func;
+	subset->ops.flags = manager->flags | FTRACE_OPS_FL_SET;
+	subset->ops.private = manager->private;
+	subset->ops.managed = manager;
+	subset->ops.func_hash = manager->func_hash;
+	INIT_LIST_HEAD(&subset->ops.subop_list);
+
+	return subset->nr;
+}
+
+static void ftrace_mux_tramp_free(struct ftrace_mux_tramp *tramp)
+{
+	kfree(tramp->subsets);
+	kfree(tramp);
+}
+
+/* Find out from the ops of a set which to call, and with what */
+static struct ftrace_mux_tramp *
+ftrace_mux_tramp_alloc(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	unsigned int i, nr_subsets = 0;
+	struct ftrace_mux_tramp *tramp;
+	struct ftrace_ops **copy;
+
+	for (i = 0; i < nr; i++) {
+		if (!ftrace_is_subop(ops[i]))
+			continue;
+		/* There is no manager yet, or not any more */
+		if (!i)
+			return NULL;
+		nr_subsets += !ftrace_is_subop(ops[i - 1]);
+	}
+
+	/* The callees, and then what subsets refer to */
+	tramp = kzalloc(struct_size(tramp, callees, 2 * nr), GFP_KERNEL);
+	if (!tramp)
+		return NULL;
+	tramp->code.tramp = tramp;
+
+	if (nr_subsets) {
+		tramp->subsets = kcalloc(nr_subsets, sizeof(*tramp->subsets),
+					 GFP_KERNEL);
+		if (!tramp->subsets) {
+			kfree(tramp);
+			return NULL;
+		}
+	}
+
+	copy = tramp->callees + nr;
+	memcpy(copy, ops, nr * sizeof(*ops));
+
+	for (i = 0; i < nr; i++) {
+		struct ftrace_ops *callee = copy[i];
+
+		tramp->regs |= !!(callee->flags & FTRACE_OPS_FL_SAVE_REGS);
+		tramp->direct |= !!(callee->flags & FTRACE_OPS_FL_DIRECT);
+
+		if (i + 1 < nr && ftrace_is_subop(copy[i + 1])) {
+			struct ftrace_subset *subset;
+
+			subset = &tramp->subsets[tramp->nr_subsets++];
+			i += ftrace_subset_init(subset, copy + i, nr - i);
+			callee = &subset->ops;
+		}
+		tramp->callees[tramp->nr_callees++] = callee;
+	}
+
+	return tramp;
+}
+
+/**
+ * ftrace_mux_tramp_create - make a trampoline that calls several ops
+ * @ops:	the ops, each manager that knows of subsets followed by the
+ *		subops that are to be called
+ * @nr:		how many there are
+ *
+ * arch_ftrace_mux_sync() is to be called before it is used.
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Return: the trampoline, or NULL if there is no memory.
+ */
+struct ftrace_mux_tramp *
+ftrace_mux_tramp_create(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	struct ftrace_mux_tramp *tramp = ftrace_mux_tramp_alloc(ops, nr);
+
+	if (!tramp)
+		return NULL;
+
+	ftrace_mux_make_callbacks(tramp);
+	if (!arch_ftrace_tramp_create(tramp)) {
+		ftrace_mux_tramp_free(tramp);
+		return NULL;
+	}
+
+	ftrace_mux_code_insert(&tramp->code);
+
+	return tramp;
+}
+
+/**
+ * ftrace_mux_tramp_update - the callbacks of some callees may have changed
+ * @tramp:	the trampoline, whose callees are all registered
+ *
+ * arch_ftrace_mux_sync() is to be called afterwards.
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ */
+void ftrace_mux_tramp_update(struct ftrace_mux_tramp *tramp)
+{
+	unsigned int i;
+
+	for (i = 0; i < tramp->nr_subsets; i++)
+		WRITE_ONCE(tramp->subsets[i].ops.func,
+			   tramp->subsets[i].ops.managed->func);
+
+	ftrace_mux_update_callbacks(tramp);
+	arch_ftrace_tramp_update(tramp);
+}
+
+/**
+ * ftrace_mux_jump_create - make a jump that functions can call
+ * @tramp:	the trampoline that it leads to
+ *
+ * arch_ftrace_mux_sync() is to be called before it is used.
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Return: the jump, or NULL if there is no memory.
+ */
+struct ftrace_mux_jump *ftrace_mux_jump_create(struct ftrace_mux_tramp *tramp)
+{
+	struct ftrace_mux_jump *jump = kzalloc(sizeof(*jump), GFP_KERNEL);
+
+	if (!jump)
+		return NULL;
+
+	ftrace_mux_jump_init(jump, tramp);
+	if (!arch_ftrace_jump_create(jump)) {
+		kfree(jump);
+		return NULL;
+	}
+
+	ftrace_mux_code_insert(&jump->code);
+
+	return jump;
+}
+
+/**
+ * ftrace_mux_tramp_stale - what the subsets of a trampoline say may be wrong soon
+ * @tramp:	the trampoline
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_tramp_stale(struct ftrace_mux_tramp *tramp)
+{
+	unsigned int i;
+
+	for (i = 0; i < tramp->nr_subsets; i++)
+		ftrace_subset_set_data(&tramp->subsets[i], FTRACE_SUBSET_STALE);
+}
+
+/* Frees what was retired, without ftrace_lock while it waits */
+static void ftrace_mux_free_retired(struct work_struct *work)
+{
+	struct ftrace_mux_code *code, *next;
+	LIST_HEAD(retired);
+
+	mutex_lock(&ftrace_lock);
+	list_splice_init(&ftrace_mux_retired, &retired);
+	mutex_unlock(&ftrace_lock);
+
+	/* For tasks in it, as ftrace_ops_release_trampoline() does */
+	ftrace_synchronize();
+	if (IS_ENABLED(CONFIG_PREEMPTION))
+		synchronize_rcu_tasks();
+
+	mutex_lock(&ftrace_lock);
+	/* If call sites could not be patched then functions may still call it */
+	if (ftrace_is_dead()) {
+		mutex_unlock(&ftrace_lock);
+		return;
+	}
+	list_for_each_entry(code, &retired, retired)
+		ftrace_mux_code_erase(code);
+	mutex_unlock(&ftrace_lock);
+
+	/* For unwinders */
+	ftrace_synchronize();
+
+	mutex_lock(&ftrace_lock);
+	list_for_each_entry_safe(code, next, &retired, retired) {
+		arch_ftrace_code_free(code);
+		if (code->tramp)
+			ftrace_mux_tramp_free(code->tramp);
+		else
+			kfree(container_of(code, struct ftrace_mux_jump, code));
+	}
+	mutex_unlock(&ftrace_lock);
+}
+
+static DECLARE_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
+
+/**
+ * ftrace_mux_retire - free a jump or a trampoline when no task is there
+ * @code:	of a jump that no function calls any more, or of a trampoline
+ *		that no jump leads to. Tasks may still be there
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_retire(struct ftrace_mux_code *code)
+{
+	if (code->tramp)
+		ftrace_mux_tramp_stale(code->tramp);
+	list_add(&code->retired, &ftrace_mux_retired);
+	queue_work(system_long_wq, &ftrace_mux_free_work);
+}
