@@ -621,7 +621,7 @@ static int audit_compare_sets(const void *a, const void *b)
 	return memcmp(x->ops, y->ops, x->nr * sizeof(*x->ops));
 }
 
-/* No two sets may have the same ops, or else both look less popular than they are */
+/* No two sets may have the same ops, or each would be ranked too low */
 static int audit_twins(struct ftrace_audit *audit)
 {
 	struct ftrace_set *set, **sets;

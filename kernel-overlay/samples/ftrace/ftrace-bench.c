@@ -25,10 +25,10 @@
 #include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/ktime.h>
+#include <linux/linkage.h>
 #include <linux/module.h>
 #ifdef CONFIG_X86_64
 #include <asm/ibt.h>
-#include <asm/linkage.h>
 #endif
 
 #define pr_line(fmt, ...)	pr_info("ftrace-bench: " fmt "\n", ##__VA_ARGS__)
