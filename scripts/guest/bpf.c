@@ -713,6 +713,27 @@ static void audit(void)
 		bad("the audit says: %s", text);
 }
 
+/*
+ * What rounds with a livepatch begin with, if all of these are there: a program that
+ * calls the original function joins one that does not, while others are called by the
+ * list function.
+ */
+static const char *const opening[] = {
+	"nosets", "livepatch", "function1", "function2", "fentry1", "fexit1",
+	"nosets", "fentry1", "fexit1",
+};
+
+static struct user *user_named(const char *name, struct user **here, int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(here[i]->name, name))
+			return here[i];
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct user *here[NR_USERS], *u, *other;
@@ -760,6 +781,13 @@ int main(int argc, char **argv)
 	for (round_nr = 1; round_nr <= rounds && nr_bad < 10; round_nr++) {
 		u = here[random() % nr];
 		other = random() % 2 ? here[random() % nr] : u;
+		if (target->livepatch && round_nr <= (int)(sizeof(opening) / sizeof(*opening))) {
+			u = user_named(opening[round_nr - 1], here, nr);
+			/* Without sets there is nothing to turn off */
+			if (!u)
+				continue;
+			other = u;
+		}
 		/* These write to the same file */
 		if (other != u && other->set == u->set && u->set != bpf_set &&
 		    u->set != tracer_set)

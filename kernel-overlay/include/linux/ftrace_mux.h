@@ -138,7 +138,11 @@ ftrace_ops_subset(struct ftrace_ops *ops)
 static __always_inline unsigned long
 ftrace_ops_subset_data(struct ftrace_ops *ops)
 {
-	return READ_ONCE(ftrace_ops_subset(ops)->data);
+	/*
+	 * What a manager has published before is seen afterwards. Pairs with
+	 * smp_store_release() in ftrace_mux_jump_lead() and ftrace_rec_call_slot()
+	 */
+	return smp_load_acquire(&ftrace_ops_subset(ops)->data);
 }
 
 /**
@@ -193,7 +197,6 @@ ftrace_subset_set_data(struct ftrace_subset *subset, unsigned long data) { }
 #define FTRACE_MUX_MAX_CALLEES	128
 
 bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp);
-void arch_ftrace_tramp_update(struct ftrace_mux_tramp *tramp);
 bool arch_ftrace_jump_create(struct ftrace_mux_jump *jump);
 void arch_ftrace_jump_update(struct ftrace_mux_jump *jump);
 void arch_ftrace_mux_sync(void);

@@ -157,53 +157,46 @@ static bool ftrace_mux_wants_subset(struct ftrace_ops *ops)
 }
 
 /*
- * Fill in the ops of a new set in the order in which the list function calls
- * them, each manager with its subops: those for which @is_in. Returns how many.
+ * The set that @ops makes of @old by joining it; NULL if there is no memory. The
+ * ops of a set are in the order in which the list function calls them, each
+ * manager followed by its subops.
  */
-#define ftrace_collect_ops(set, max, is_in)				\
-({									\
-	struct ftrace_ops *op, *subops;					\
-	unsigned int __nr = 0;						\
-									\
-	do_for_each_ftrace_op(op, ftrace_ops_list) {			\
-		if (op == &ftrace_list_end)				\
-			continue;					\
-		if (__nr < (max) && is_in(op))				\
-			(set)->ops[__nr++] = op;			\
-		if (!ftrace_mux_wants_subset(op))			\
-			continue;					\
-		ftrace_for_each_subop(op, subops) {			\
-			if (__nr < (max) && is_in(subops))		\
-				(set)->ops[__nr++] = subops;		\
-		}							\
-	} while_for_each_ftrace_op(op);					\
-	__nr;								\
-})
-
-/* The set that @ops makes of @old by joining it; NULL if there is no memory */
 static struct ftrace_set *
 ftrace_set_join(struct ftrace_set *old, struct ftrace_ops *ops)
 {
-	unsigned int nr = old ? old->nr + 1 : 1;
-	struct ftrace_set *set = ftrace_set_alloc(nr);
+	unsigned int before = 0, nr = old ? old->nr : 0;
+	struct ftrace_set *set = ftrace_set_alloc(nr + 1);
+	struct ftrace_ops *op, *subops;
 
 	if (!set)
 		return NULL;
 
-	set->nr = nr;
-#define is_in(op) ((op) == ops || (old && ftrace_set_has(old, op)))
-	/* An ops of the old set may have gone meanwhile, if ftrace has died */
-	if (nr == 1)
-		set->ops[0] = ops;
-	else if (WARN_ON_ONCE(ftrace_collect_ops(set, nr, is_in) != nr))
-		goto out_free;
-#undef is_in
+	if (!nr)
+		goto found;
+
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		if (op == ops)
+			goto found;
+		before += before < nr && old->ops[before] == op;
+		if (!ftrace_mux_wants_subset(op))
+			continue;
+		ftrace_for_each_subop(op, subops) {
+			if (subops == ops)
+				goto found;
+			before += before < nr && old->ops[before] == subops;
+		}
+	} while_for_each_ftrace_op(op);
+
+found:
+	set->nr = nr + 1;
+	if (nr) {
+		memcpy(set->ops, old->ops, before * sizeof(*set->ops));
+		memcpy(set->ops + before + 1, old->ops + before,
+		       (nr - before) * sizeof(*set->ops));
+	}
+	set->ops[before] = ops;
 
 	return ftrace_set_find(set);
-
-out_free:
-	kfree(set);
-	return NULL;
 }
 
 /* The set that is left of @old, which has others as well, without @ops */
@@ -433,6 +426,16 @@ static void ftrace_rec_change(struct dyn_ftrace *rec, struct ftrace_ops *ops,
 	ftrace_rec_set_slot(rec, ftrace_slot_next(from, ops, join));
 }
 
+/*
+ * Did nothing trace the function of @rec, which has no slot, before an ops joined
+ * and made it @count ops? Otherwise its slot has been lost, and ftrace_mux_track()
+ * finds out what traces it.
+ */
+static bool ftrace_rec_is_new(struct dyn_ftrace *rec, unsigned long count)
+{
+	return ftrace_rec_count(rec) == count && !ftrace_mux_untracked;
+}
+
 /**
  * ftrace_mux_join - an ops traces a function from now on
  * @rec:	the record of the function, whose count includes the ops already
@@ -445,8 +448,7 @@ void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 	if (!ftrace_mux_is_on())
 		return;
 
-	/* If it had others, and no slot, the others have been lost */
-	if (ftrace_rec_slot(rec) || ftrace_rec_count(rec) == 1)
+	if (ftrace_rec_slot(rec) || ftrace_rec_is_new(rec, 1))
 		ftrace_rec_change(rec, ops, true);
 }
 
@@ -542,7 +544,7 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
 			continue;
 
 		/* The manager may be counted later, but nothing else is */
-		if (ftrace_rec_slot(rec) || (is && !ftrace_rec_count(rec)))
+		if (ftrace_rec_slot(rec) || (is && ftrace_rec_is_new(rec, 0)))
 			ftrace_rec_change(rec, subops, is);
 		cond_resched();
 	}
@@ -552,7 +554,8 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
  * ftrace_mux_drop - a record goes away
  * @rec:	the record
  *
- * ftrace_mux_finish() is to be called after the last one.
+ * Its slot may be unused then. ftrace_mux_finish() frees it, if only with the
+ * next update.
  *
  * Context: ftrace_lock held.
  */
@@ -569,6 +572,7 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 /* Find out from all filters which ops trace the function of @rec */
 static void ftrace_rec_track(struct dyn_ftrace *rec, unsigned int max)
 {
+	struct ftrace_ops *op, *subops;
 	struct ftrace_slot *slot;
 	struct ftrace_set *set;
 
@@ -576,9 +580,18 @@ static void ftrace_rec_track(struct dyn_ftrace *rec, unsigned int max)
 	if (!set)
 		goto out_untracked;
 
-#define is_in(op) hash_contains_ip(rec->ip, (op)->func_hash)
-	set->nr = ftrace_collect_ops(set, max, is_in);
-#undef is_in
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		if (op == &ftrace_list_end ||
+		    !hash_contains_ip(rec->ip, op->func_hash))
+			continue;
+		set->ops[set->nr++] = op;
+		if (!ftrace_mux_wants_subset(op))
+			continue;
+		ftrace_for_each_subop(op, subops) {
+			if (hash_contains_ip(rec->ip, subops->func_hash))
+				set->ops[set->nr++] = subops;
+		}
+	} while_for_each_ftrace_op(op);
 
 	set = ftrace_set_find(set);
 	slot = ftrace_slot_get(set, NULL);
@@ -1062,24 +1075,26 @@ void ftrace_mux_forget(struct ftrace_ops *ops)
 	}
 }
 
-/**
- * ftrace_mux_update_funcs - the callbacks of some ops have changed
- *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- */
+#ifndef CONFIG_FTRACE_MUX_TRAMPOLINES
 void ftrace_mux_update_funcs(void)
 {
 	struct ftrace_set *set;
+	unsigned int i;
 
 	list_for_each_entry(set, &ftrace_sets, list) {
-		/* The ops of one that is stale may be gone */
-		if (set->tramp && !set->stale)
-			ftrace_mux_tramp_update(set->tramp);
-	}
-	arch_ftrace_mux_sync();
-}
+		struct ftrace_mux_tramp *tramp = set->tramp;
 
-#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+		/* The ops of one that is stale may be gone */
+		if (!tramp || set->stale)
+			continue;
+		/* A subset is called by what its manager is */
+		for (i = 0; i < tramp->nr_subsets; i++)
+			WRITE_ONCE(tramp->subsets[i].ops.func,
+				   tramp->subsets[i].ops.managed->func);
+		arch_ftrace_tramp_update(tramp);
+	}
+}
+#else
 /**
  * ftrace_mux_called - the slot whose jump a function calls
  * @rec:	its record

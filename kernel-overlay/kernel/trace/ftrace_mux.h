@@ -94,7 +94,6 @@ struct ftrace_mux_jump *ftrace_mux_jump_create(struct ftrace_mux_tramp *tramp);
 void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
 			  struct ftrace_mux_tramp *tramp, bool regs);
 void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp);
-void ftrace_mux_tramp_update(struct ftrace_mux_tramp *tramp);
 void ftrace_mux_tramp_stale(struct ftrace_mux_tramp *tramp);
 void ftrace_mux_retire(struct ftrace_mux_code *code);
 void ftrace_mux_forget_callback(struct ftrace_ops *ops);

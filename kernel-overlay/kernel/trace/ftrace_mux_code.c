@@ -185,55 +185,62 @@ void *ftrace_mux_callback(struct ftrace_ops *callee)
 
 /*
  * set_ftrace_pid changes the callback of an ops that may be in many sets: have
- * their trampolines call a jump, which is all there is to be poked then. Without
- * memory for it, each of them is.
+ * their trampolines call a jump, which is all there is to be poked then.
  */
-static void ftrace_mux_make_callback(struct ftrace_ops *ops)
+static bool ftrace_mux_make_callback(struct ftrace_ops *ops)
 {
 	struct ftrace_mux_jump *jump;
 
 	if (!(ops->flags & FTRACE_OPS_FL_PID) || ops->mux_jump)
-		return;
+		return true;
 
 	jump = kzalloc(sizeof(*jump), GFP_KERNEL);
 	if (!jump)
-		return;
+		return false;
 
 	jump->target = (unsigned long)ftrace_ops_get_func(ops);
 	if (!arch_ftrace_jump_create(jump)) {
 		kfree(jump);
-		return;
+		return false;
 	}
 
 	ftrace_mux_code_insert(&jump->code);
 	ops->mux_jump = jump;
+
+	return true;
 }
 
-static void ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
+static bool ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
 {
 	unsigned int i;
 
-	for (i = 0; i < tramp->nr_callees; i++)
-		ftrace_mux_make_callback(ftrace_callee_ops(tramp->callees[i]));
+	for (i = 0; i < tramp->nr_callees; i++) {
+		if (!ftrace_mux_make_callback(ftrace_callee_ops(tramp->callees[i])))
+			return false;
+	}
+	return true;
 }
 
-static void ftrace_mux_update_callback(struct ftrace_ops *ops)
+/**
+ * ftrace_mux_update_funcs - the callbacks of some ops have changed
+ *
+ * Context: ftrace_lock held and text_mutex not, may sleep.
+ */
+void ftrace_mux_update_funcs(void)
 {
-	unsigned long func = (unsigned long)ftrace_ops_get_func(ops);
+	struct ftrace_ops *op;
 
-	if (!ops->mux_jump || ops->mux_jump->target == func)
-		return;
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		unsigned long func = (unsigned long)ftrace_ops_get_func(op);
 
-	ops->mux_jump->target = func;
-	arch_ftrace_jump_update(ops->mux_jump);
-}
+		if (!op->mux_jump || op->mux_jump->target == func)
+			continue;
 
-static void ftrace_mux_update_callbacks(struct ftrace_mux_tramp *tramp)
-{
-	unsigned int i;
+		op->mux_jump->target = func;
+		arch_ftrace_jump_update(op->mux_jump);
+	} while_for_each_ftrace_op(op);
 
-	for (i = 0; i < tramp->nr_callees; i++)
-		ftrace_mux_update_callback(ftrace_callee_ops(tramp->callees[i]));
+	arch_ftrace_mux_sync();
 }
 
 /**
@@ -264,8 +271,6 @@ void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp)
 
 static void ftrace_mux_code_insert(struct ftrace_mux_code *code) { }
 static void ftrace_mux_code_erase(struct ftrace_mux_code *code) { }
-static void ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp) { }
-static void ftrace_mux_update_callbacks(struct ftrace_mux_tramp *tramp) { }
 void ftrace_mux_forget_callback(struct ftrace_ops *ops) { }
 
 void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
@@ -393,8 +398,7 @@ ftrace_mux_tramp_create(struct ftrace_ops *const *ops, unsigned int nr)
 	if (!tramp)
 		return NULL;
 
-	ftrace_mux_make_callbacks(tramp);
-	if (!arch_ftrace_tramp_create(tramp)) {
+	if (!ftrace_mux_make_callbacks(tramp) || !arch_ftrace_tramp_create(tramp)) {
 		ftrace_mux_tramp_free(tramp);
 		return NULL;
 	}
@@ -402,26 +406,6 @@ ftrace_mux_tramp_create(struct ftrace_ops *const *ops, unsigned int nr)
 	ftrace_mux_code_insert(&tramp->code);
 
 	return tramp;
-}
-
-/**
- * ftrace_mux_tramp_update - the callbacks of some callees may have changed
- * @tramp:	the trampoline, whose callees are all registered
- *
- * arch_ftrace_mux_sync() is to be called afterwards.
- *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- */
-void ftrace_mux_tramp_update(struct ftrace_mux_tramp *tramp)
-{
-	unsigned int i;
-
-	for (i = 0; i < tramp->nr_subsets; i++)
-		WRITE_ONCE(tramp->subsets[i].ops.func,
-			   tramp->subsets[i].ops.managed->func);
-
-	ftrace_mux_update_callbacks(tramp);
-	arch_ftrace_tramp_update(tramp);
 }
 
 /**

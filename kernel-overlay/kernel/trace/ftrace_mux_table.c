@@ -128,7 +128,8 @@ void arch_ftrace_tramp_update(struct ftrace_mux_tramp *tramp)
  *
  * Context: any, NMI included, with preemption disabled until what is returned is
  * not used any more.
- * Return: @ops itself, or the subset of its subops; NULL if that is not known.
+ * Return: @ops itself, or the subset of its subops; NULL if it is not called for
+ * the function. If that is not known, @ops.
  */
 struct ftrace_ops *
 ftrace_mux_find_callee(unsigned long ip, struct ftrace_ops *ops)
@@ -144,7 +145,7 @@ ftrace_mux_find_callee(unsigned long ip, struct ftrace_ops *ops)
 			return callee;
 	}
 
-	return NULL;
+	return tramp->nr_callees ? NULL : ops;
 }
 
 /* About as many heads as there are functions, but no more than 64 thousand */

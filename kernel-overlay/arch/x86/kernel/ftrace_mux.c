@@ -411,25 +411,6 @@ static void tramp_poke(void *addr, u8 opcode, void *target)
 }
 
 /**
- * arch_ftrace_tramp_update - have a trampoline call its callees by other functions
- * @tramp:	the trampoline, ftrace_mux_callback() gives the functions
- *
- * arch_ftrace_mux_sync() is to be called afterwards.
- *
- * Context: ftrace_lock held and text_mutex not, may sleep. The trampoline may
- * be in use.
- */
-void arch_ftrace_tramp_update(struct ftrace_mux_tramp *tramp)
-{
-	unsigned int i;
-
-	for (i = 0; i < tramp->nr_callees; i++)
-		tramp_poke((void *)tramp->code.start + tramp_call_offset(tramp, i),
-			   CALL_INSN_OPCODE,
-			   ftrace_mux_callback(tramp->callees[i]));
-}
-
-/**
  * arch_ftrace_jump_create - make a jump that functions can call
  * @jump:	the jump, with its target
  *
