@@ -38,9 +38,15 @@ put() {
 }
 
 # Most filters are small, as patching is slow; few are wide.
-filters=('schedule' 'vfs_*' 'do_sys*' '*mmap*' 'kmem_cache_*' 'rcu_*' '__x64_sys_*'
+case $(uname -m) in
+x86_64) syscalls='__x64_sys_*' ;;
+aarch64) syscalls='__arm64_sys_*' ;;
+s390x) syscalls='__s390x_sys_*' ;;
+*) syscalls='sys_*' ;;
+esac
+filters=('schedule' 'vfs_*' 'do_sys*' '*mmap*' 'kmem_cache_*' 'rcu_*' "$syscalls"
 	'*page_fault*' 'ksys_*' 'pick_next_task_*' 'd_*' 'tick_*' '*_timer*' 'vfs_read' 'wake_up_*'
-	'__x64_sys_*' 'exit_*' 'mutex_*lock' '*')
+	"$syscalls" 'exit_*' 'mutex_*lock' '*')
 notraces=('vfs_write' 'd_lookup' 'rcu_read*' '*_lock*' 'kmem_cache_free' '')
 probes=(vfs_read do_sys_openat2 schedule kernel_clone vfs_write)
 
