@@ -271,6 +271,12 @@ void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp)
 
 static void ftrace_mux_code_insert(struct ftrace_mux_code *code) { }
 static void ftrace_mux_code_erase(struct ftrace_mux_code *code) { }
+
+static bool ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
+{
+	return true;
+}
+
 void ftrace_mux_forget_callback(struct ftrace_ops *ops) { }
 
 void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
