@@ -12,7 +12,7 @@
 #
 # The tracers are instances with the function tracer that record nothing. The others trace
 # everything but what is in set_ftrace_notrace, so that they trace a module that is loaded,
-# too. What runs while a change is made is found out in a rehearsal, and is not traced: the
+# too. What runs while a change is made is found out in rehearsals, and is not traced: the
 # figures are those of the change, not of calls that are traced while it is made.
 
 nr_shared=6600	# how many functions the others trace
@@ -129,6 +129,55 @@ others() {
 	done
 }
 
+# combos FILE: ten trace the functions of FILE in that many combinations, bit by bit of a
+# function's number.
+combos() {
+	local u=0
+	awk -v total="$total" -v combos=$nr_combos '
+		{ nr[$1] = NR % combos }
+		END {
+			for (j = bit = 1; j <= 10; j++) {
+				for (i = 1; i <= total; i++)
+					if (int(nr[i] / bit) % 2 == 0)
+						print i >"/except." j
+				close("/except." j)
+				bit *= 2
+			}
+		}' "$1"
+	while [ "$u" -lt 10 ]; do
+		u=$((u + 1))
+		[ -d "$u" ] || user "$u"
+		cat "/except.$u" >"$u/set_ftrace_notrace"
+		on "$u"
+	done
+}
+
+# stop_combos: none of the ten traces anything.
+stop_combos() {
+	local u=10
+
+	while [ $u -gt 0 ]; do
+		off $u
+		put $u/set_ftrace_notrace ''
+		u=$((u - 1))
+	done
+}
+
+# idle: finds the functions that the profile does not have, and among them those that are to
+# be shared, spread evenly. Functions go by their numbers, as by name each is looked for among
+# all of them. The profile has the first 30 characters of the names.
+idle() {
+	awk 'FILENAME != file { file = FILENAME; nr = 0 }
+		{ nr++ }
+		FILENAME ~ /trace_stat/ { ran[$1] = 1; next }
+		!(substr($1, 1, 30) in ran) && $1 !~ /^__ftrace_invalid/ { print nr, $1 }' \
+		$tracing/trace_stat/function0 $tracing/available_filter_functions >/idle
+	rm -f /shared /spare
+	awk -v share=$nr_shared -v all="$(grep -c . /idle)" '
+		{ print $1 >(int(NR * share / all) > int((NR - 1) * share / all) ? "/shared" : "/spare") }' /idle
+	awk 'FILENAME == "/shared" { shared[$1] = 1; next } !($1 in shared)' /shared /all >/except
+}
+
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc
@@ -152,36 +201,26 @@ user other
 put other/set_ftrace_filter vfs_fallocate
 on other
 user new
-user 1
 
-# The rehearsal, with all functions profiled
+# Two rehearsals with all functions profiled: what runs in the first is not traced in the
+# second, which has many sets.
 total=$(grep -c . $tracing/available_filter_functions)
 seq "$total" >/all
-exec 3</all
-seq 100 >new/set_ftrace_filter
-seq 100 >1/set_ftrace_filter
-on 1
+seq 100 >/shared
 put $tracing/kprobe_events 'p:changes/probe vfs_fallocate'
-repeat=1
 put $tracing/function_profile_enabled 1
-stack rehearsal
-changes rehearsal 1
+repeat=1
+for i in 1 2; do
+	cat /shared >new/set_ftrace_filter
+	combos /shared
+	exec 3</all
+	stack rehearsal
+	changes rehearsal 11
+	idle
+	stop_combos
+done
 put $tracing/function_profile_enabled 0
 repeat=3
-off 1
-put 1/set_ftrace_filter ''
-
-# Functions go by their numbers, as by name each is looked for among all of them. The
-# profile has the first 30 characters of the names.
-awk 'FILENAME != file { file = FILENAME; nr = 0 }
-	{ nr++ }
-	FILENAME ~ /trace_stat/ { ran[$1] = 1; next }
-	!(substr($1, 1, 30) in ran) && $1 !~ /^__ftrace_invalid/ { print nr, $1 }' \
-	$tracing/trace_stat/function0 $tracing/available_filter_functions >/idle
-# Those that are shared are spread evenly.
-awk -v share=$nr_shared -v all="$(grep -c . /idle)" '
-	{ print $1 >(int(NR * share / all) > int((NR - 1) * share / all) ? "/shared" : "/spare") }' /idle
-awk 'FILENAME == "/shared" { shared[$1] = 1; next } !($1 in shared)' /shared /all >/except
 exec 3</spare
 echo "changes: about all: $total functions, $(grep -c . /idle) of them idle, $(grep -c . /shared) shared"
 [ "$(grep -c . /shared)" -eq $nr_shared ] || fail "this kernel has too few functions"
@@ -207,28 +246,11 @@ for nr in 2 8 15 31; do
 	changes "$nr-others" "$nr"
 done
 
-# Ten of them, and bit by bit of its number: who traces a function.
-u=$nr_others
-while [ "$u" -gt 0 ]; do
-	off "$u"
-	u=$((u - 1))
+while [ "$nr_others" -gt 0 ]; do
+	off "$nr_others"
+	nr_others=$((nr_others - 1))
 done
-awk -v total="$total" -v combos=$nr_combos '
-	{ nr[$1] = NR % combos }
-	END {
-		for (j = bit = 1; j <= 10; j++) {
-			for (i = 1; i <= total; i++)
-				if (int(nr[i] / bit) % 2 == 0)
-					print i >"/except." j
-			close("/except." j)
-			bit *= 2
-		}
-	}' /shared
-while [ "$u" -lt 10 ]; do
-	u=$((u + 1))
-	cat "/except.$u" >"$u/set_ftrace_notrace"
-	on "$u"
-done
+combos /shared
 changes $nr_combos-sets 10
 stack $nr_combos-sets
 echo "changes: done"

@@ -30,7 +30,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/hashtable.h>
-#include <linux/idr.h>
 #include <linux/jhash.h>
 #include <linux/moduleparam.h>
 #include <linux/seq_file.h>
@@ -59,7 +58,8 @@ static DEFINE_HASHTABLE(ftrace_set_table, 8);
 /* Slots by how records name them; the first is NULL */
 static struct ftrace_slot **ftrace_slots;
 static unsigned int ftrace_slots_size;
-static DEFINE_IDA(ftrace_slot_ids);
+/* No number below that one is free */
+static unsigned int ftrace_slots_free = 1;
 /* Those that are to be settled */
 static LIST_HEAD(ftrace_slots_fresh);
 /* Those that may be unused */
@@ -222,47 +222,45 @@ static struct ftrace_slot *ftrace_slot(unsigned int id)
 	return id ? ftrace_slots[id] : NULL;
 }
 
-/* Make room for a slot of that number */
-static bool ftrace_slots_grow(unsigned int id)
+/* A number for a slot, and room for it; zero if there is neither */
+static unsigned int ftrace_slots_find_free(void)
 {
 	struct ftrace_slot **slots;
-	unsigned int size;
+	unsigned int id, size;
 
-	if (id < ftrace_slots_size)
-		return true;
+	for (id = ftrace_slots_free; id < ftrace_slots_size; id++) {
+		if (!ftrace_slots[id])
+			return id;
+	}
+	if (id > FTRACE_SLOT_MASK)
+		return 0;
 
 	size = max(2 * ftrace_slots_size, 64U);
 	slots = kvcalloc(size, sizeof(*slots), GFP_KERNEL);
 	if (!slots)
-		return false;
+		return 0;
 
 	memcpy(slots, ftrace_slots, ftrace_slots_size * sizeof(*slots));
 	kvfree(ftrace_slots);
 	ftrace_slots = slots;
 	ftrace_slots_size = size;
 
-	return true;
+	return id;
 }
 
 /* A fresh slot of @set for records that come from @root, or had none */
 static struct ftrace_slot *
 ftrace_slot_create(struct ftrace_set *set, struct ftrace_slot *root)
 {
+	unsigned int id = ftrace_slots_find_free();
 	struct ftrace_slot *slot;
-	int id;
+
+	if (!id)
+		return NULL;
 
 	slot = kzalloc(sizeof(*slot), GFP_KERNEL);
 	if (!slot)
 		return NULL;
-
-	id = ida_alloc_range(&ftrace_slot_ids, 1, FTRACE_SLOT_MASK, GFP_KERNEL);
-	if (id < 0)
-		goto out_free;
-
-	if (!ftrace_slots_grow(id)) {
-		ida_free(&ftrace_slot_ids, id);
-		goto out_free;
-	}
 
 	slot->id = id;
 	slot->set = set;
@@ -271,12 +269,9 @@ ftrace_slot_create(struct ftrace_set *set, struct ftrace_slot *root)
 	list_add_tail(&slot->fresh, &ftrace_slots_fresh);
 	INIT_LIST_HEAD(&slot->unused);
 	ftrace_slots[id] = slot;
+	ftrace_slots_free = id + 1;
 
 	return slot;
-
-out_free:
-	kfree(slot);
-	return NULL;
 }
 
 static bool ftrace_slot_is_fresh(struct ftrace_slot *slot)
@@ -690,7 +685,7 @@ static void ftrace_slot_free(struct ftrace_slot *slot)
 	list_del(&slot->list);
 	list_del(&slot->unused);
 	ftrace_slots[slot->id] = NULL;
-	ida_free(&ftrace_slot_ids, slot->id);
+	ftrace_slots_free = min(ftrace_slots_free, slot->id);
 	if (slot->jump)
 		ftrace_mux_retire(&slot->jump->code);
 	kfree(slot);
