@@ -512,6 +512,10 @@ static void mux_unwind(struct kunit *test)
 		tracers[i].action = unwind;
 	expect_calls(test);
 
+	/* There, ftrace_regs_caller sets up no frame for who called the function */
+	if (IS_ENABLED(CONFIG_X86_32))
+		return;
+
 	tracers[NR_TRACERS - 1].ops.flags |= SAVE_REGS;
 	start(test, NR_TRACERS - 1, FN_A);
 	expect_calls(test);
