@@ -222,7 +222,7 @@ static struct ftrace_slot *ftrace_slot(unsigned int id)
 	return id ? ftrace_slots[id] : NULL;
 }
 
-/* A number for a slot, and room for it; zero if there is neither */
+/* A free number for a slot, with room for it; zero if there is none */
 static unsigned int ftrace_slots_find_free(void)
 {
 	struct ftrace_slot **slots;

@@ -512,7 +512,7 @@ static void mux_unwind(struct kunit *test)
 		tracers[i].action = unwind;
 	expect_calls(test);
 
-	/* There, ftrace_regs_caller sets up no frame for who called the function */
+	/* 32-bit ftrace_regs_caller sets up no frame for the caller */
 	if (IS_ENABLED(CONFIG_X86_32))
 		return;
 
