@@ -12,6 +12,9 @@ BUILD_DIR=${BUILD_DIR:-$TOP/.build}
 # The kernel git tree: tag "base", branch "series" on top of it.
 LINUX=${LINUX:-$BUILD_DIR/linux}
 LOGS=$BUILD_DIR/logs
+# The kernel that the patches are for: they lie in patches/$TARGET/PART/, in the order of the
+# file "series".
+TARGET=6.1
 JOBS=${JOBS:-$(($(nproc) + 1))}
 export CCACHE_DIR=${CCACHE_DIR:-$BUILD_DIR/ccache}
 mkdir -p "$BUILD_DIR" "$LOGS"
@@ -95,6 +98,66 @@ need() {
 	fi
 }
 
+# lx COMMAND...: git in the kernel tree.
+lx() {
+	git -C "$LINUX" "$@"
+}
+
+# patches [PART]: the files of the series or of one part, in order, one a line.
+# shellcheck disable=SC2120
+patches() {
+	[ ! -f "$TOP/series" ] || sed -n "s#^$TARGET/${1:-[^/]*}/.*\.patch\$#$TOP/patches/&#p" "$TOP/series"
+}
+
+# parts: the names of the parts, in order, one a line.
+parts() {
+	# shellcheck disable=SC2119
+	patches | sed 's#/[^/]*$##; s#.*/##' | uniq
+}
+
+# linux_source VERSION DIR: unpacks Debian's linux-source-VERSION to DIR, which is kept if it is
+# there. VERSION 7 is the newest 7.x of unstable. That suite has lists of its own in $BUILD_DIR;
+# the system's apt does not see it, and nothing of it is installed.
+linux_source() {
+	local package=linux-source-$1 dir=$2 state=$BUILD_DIR/apt-sid options mirror
+	[ ! -e "$dir/Makefile" ] || return 0
+	need xz-utils
+	rm -rf "$dir.new"
+	mkdir -p "$dir.new"
+	litter+=("$dir.new")
+	if [ "$1" != 7 ]; then
+		need "$package"
+		progress "unpacking $package"
+		tar -xf "/usr/src/$package.tar.xz" -C "$dir.new" --strip-components=1
+	else
+		# The mirror that this system gets Debian from
+		# shellcheck disable=SC2016
+		mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' |
+			awk 'NR == 1')
+		[ -n "$mirror" ] || die "apt has no Debian release among its sources"
+		mkdir -p "$state"/{lists/partial,cache/archives/partial}
+		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$state/sources.list"
+		options=(-o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=-
+			-o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state/cache"
+			-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+		progress "fetching linux-source-7.x"
+		apt-get "${options[@]}" update >>"$LOGS/apt.log" 2>&1 ||
+			die "apt-get update of Debian unstable failed; see $LOGS/apt.log"
+		package=$(apt-cache "${options[@]}" search --names-only '^linux-source-7\.[0-9]+$' |
+			cut -d' ' -f1 | sort -V | tail -n 1)
+		[ -n "$package" ] || die "Debian unstable has no linux-source-7.x"
+		rm -f "$state"/*.deb
+		(cd "$state" && apt-get "${options[@]}" download "$package") >>"$LOGS/apt.log" 2>&1 ||
+			die "apt could not download $package; see $LOGS/apt.log"
+		progress "unpacking $package"
+		dpkg-deb --fsys-tarfile "$state/$package"_*.deb | tar -xO "./usr/src/$package.tar.xz" |
+			tar -xJ -C "$dir.new" --strip-components=1
+		rm -f "$state"/*.deb
+	fi
+	mv "$dir.new" "$dir"
+	progress_end
+}
+
 # elapsed SECONDS: 75 -> 1:15
 elapsed() {
 	printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
@@ -106,6 +169,30 @@ usage() {
 	shift
 	[ $# -eq 0 ] || printf '       %s\n' "$@" >&2
 	exit 2
+}
+
+# options "NAME=... FLAG..." ARGUMENT...: sets $NAME for each "--NAME value" that the arguments
+# begin with (a "-" of the name is "_" in the variable), and $FLAG to y for "--FLAG". The other
+# arguments are in $rest. For anything else the caller's "help" says how it is called.
+rest=()
+options() {
+	local known=" $1 " option
+	shift
+	while [[ ${1:-} = -* ]]; do
+		option=${1#--}
+		shift
+		case $known in
+		*" $option= "*)
+			[ $# -gt 0 ] || help
+			printf -v "${option//-/_}" %s "$1"
+			shift
+			;;
+		*" $option "*) printf -v "$option" y ;;
+		*) help ;;
+		esac
+	done
+	# shellcheck disable=SC2034
+	rest=("$@")
 }
 
 # say MESSAGE...: the one line of a script that did its work.

@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Shared by the checks that compile: a whole tree with the series in it, what to compile
-# of it, and what the compiler said.
+# Shared by the checks that compile: a whole tree with the series in it, the loop over what is to
+# be compiled, and what the compiler said.
 #
 # Sourced after lib.sh, never run.
 
 # The whole tree, kept from run to run as what is built from it is; it is detached at some
 # commit of base..series.
 source_tree=$BUILD_DIR/check/linux
-# What compiled without new warnings is not compiled again: empty files, by names that say
-# everything it depended on.
+# What was found good is not compiled again: empty files, by names that say everything it
+# depended on.
 compiled=$BUILD_DIR/check/compiled
 mkdir -p "$compiled"
-
-# Users of what the series' headers define, for patches that change a header.
-users_of_headers=(
-	kernel/trace/{fgraph,ftrace,trace,trace_event_perf,trace_events,trace_functions}.c
-	kernel/trace/{trace_functions_graph,trace_irqsoff,trace_kprobe,trace_osnoise}.c
-	kernel/trace/{trace_output,trace_sched_wakeup,trace_selftest,trace_stack,fprobe}.c
-	kernel/{exit,fork,kprobes}.c kernel/{bpf/trampoline,livepatch/patch,sched/core}.c
-	init/init_task.c
-)
+# As scripts/build does.
+export CCACHE_BASEDIR=$BUILD_DIR CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 
 # whole_tree: makes or renews $source_tree, with base and branch series in it; and $tmp.
 whole_tree() {
@@ -29,10 +22,9 @@ whole_tree() {
 	exec 9>"$BUILD_DIR/check/lock"
 	flock 9
 	# shellcheck disable=SC2154
-	scratch "$tmp/linux"
-	apply_am "$tmp/linux"
+	patched "$tmp/linux"
 	if [ "$(git -C "$source_tree" rev-parse -q --verify refs/tags/base^0 2>/dev/null)" != \
-		"$(git -C "$LINUX" rev-parse refs/tags/base^0)" ]; then
+		"$(lx rev-parse refs/tags/base^0)" ]; then
 		progress "a tree to compile"
 		rm -rf "$source_tree"
 		clone "$source_tree"
@@ -41,52 +33,81 @@ whole_tree() {
 	git -C "$source_tree" fetch -q --no-tags "$tmp/linux" +series:refs/heads/series
 }
 
-# touched_by COMMIT: in $touched, the files that base..COMMIT touches, and who uses them.
-touched_by() {
-	mapfile -t touched < <(git -C "$source_tree" diff --name-only --diff-filter=AM base "$1")
-	if printf '%s\n' "${touched[@]}" | grep -q '\.h$'; then
-		touched+=("${users_of_headers[@]}")
-	fi
+# each WHAT ITEM...: calls "check ITEM", which prints what is wrong and fails if something is, for
+# each of them that was not found good before. Says how many there are, and exits with 1 if some
+# are bad. What an item depends on, beside configs/ and these scripts, is what "state ITEM" prints.
+each() {
+	local what=$1 item stamp n=0 bad=0 before=0
+	shift
+	for item in "$@"; do
+		n=$((n + 1))
+		stamp=$compiled/$({
+			state "$item"
+			cat "$TOP"/configs/*.{set,config} "$0" "${BASH_SOURCE[0]}"
+		} | sha256sum | cut -c 1-40).${0##*/}
+		if [ -e "$stamp" ]; then
+			before=$((before + 1))
+			continue
+		fi
+		progress "$what: $n of $#"
+		if check "$item"; then
+			touch "$stamp"
+		else
+			bad=$((bad + 1))
+		fi
+	done
+	[ $bad -eq 0 ] || { echo "$bad of $# $what" && exit 1; }
+	echo "$# $what$([ $before -eq 0 ] || echo ", $before of them earlier")"
 }
 
-# makefile_line DIR NAME OUT: the line of DIR's Makefile that builds NAME, an object or a
-# directory with a slash, unless OUT/.config switches it off. Continued lines are joined;
-# ftrace_$(BITS).o is ftrace_64.o on 64 bit.
-makefile_line() {
-	local line option bits=32
-	! grep -q '^CONFIG_64BIT=y' "$3/.config" || bits=64
-	line=$(sed -e ':join' -e '/\\$/{N;s/\\\n//;bjoin' -e '}' -e "s/\$(BITS)/$bits/" \
-		"$source_tree/$1/Makefile" 2>/dev/null | grep -E '^[a-z0-9_]+-[^=]*=' |
-		grep -E -m1 "[[:space:]]$2([[:space:]]|\$)") || return 1
-	option=$(sed -nE 's/^[^=]*\$\((CONFIG_[A-Z0-9_]+)\).*/\1/p' <<<"$line")
-	[ -z "$option" ] || grep -q "^$option=[ym]" "$3/.config" || return 1
-	# A part of an object that is made of several is built if that is.
-	[[ $line != [!o]*-objs* ]] || makefile_line "$1" "${line%%-objs*}.o" "$3"
+# each_patch: "each" for the commits of the series.
+each_patch() {
+	local commits
+	mapfile -t commits < <(git -C "$source_tree" rev-list --reverse base..series)
+	each patches "${commits[@]}"
 }
 
-# objects ARCH OUT: the objects of $touched files that $source_tree, as it is checked out,
-# builds with OUT/.config. A Makefile names an object, or nobody builds it.
+# patch_name COMMIT: how to speak of it.
+patch_name() {
+	printf 'patch %s, "%s"\n' "$(git -C "$source_tree" rev-list --count "base..$1")" \
+		"$(git -C "$source_tree" log -1 --format=%s "$1")"
+}
+
+# off NAME: is that option off in $out/.config?
+# shellcheck disable=SC2154
+off() {
+	! grep -q "^CONFIG_$1=[ym]" "$out/.config"
+}
+
+# kbuild ARCH COMPILER CONFIG DIR...: configures $source_tree in $out by CONFIG and the options in
+# $tmp/asked.config, and compiles all of these directories; what make says goes to $tmp/log.
+kbuild() {
+	local make=(make -C "$source_tree" "O=$out" "ARCH=$1" "CC=ccache $2" "-j$JOBS") config=$3
+	case $2 in
+	clang) make+=(LLVM=1) ;;
+	*) make+=("CROSS_COMPILE=${2%gcc}") ;;
+	esac
+	shift 3
+	mkdir -p "$out"
+	# Only allnoconfig reads KCONFIG_ALLCONFIG, where what was not asked for stays off.
+	(cd "$source_tree" && KCONFIG_ALLCONFIG=$tmp/asked.config "${make[@]}" "$config") || return 1
+	cat "$tmp/asked.config" >>"$out/.config"
+	run "${make[@]}" olddefconfig && run "${make[@]}" prepare || return 1
+	# All of it: what is not compiled again does not warn again.
+	find "${@/#/$out/}" -name '*.o' -delete 2>/dev/null || true
+	run "${make[@]}" "$@"
+} >"$tmp/log" 2>&1
+
+# objects: how many were compiled.
 objects() {
-	local file dir object
-	for file in "${touched[@]}"; do
-		case $file in
-		arch/"$1"/*.[cS] | block/*.c | init/*.c | kernel/*.c | lib/*.c | mm/*.c | net/*.c) ;;
-		*) continue ;;
-		esac
-		[ -f "$source_tree/$file" ] || continue
-		dir=${file%/*} object=${file##*/}
-		object=${object%.[cS]}.o
-		makefile_line "$dir" "$object" "$2" || continue
-		# kernel/trace/ is there when kernel/Makefile says so.
-		[[ $dir != kernel/* ]] || makefile_line "${dir%/*}" "${dir##*/}/" "$2" || continue
-		printf '%s\n' "$dir/$object"
-	done | sort -u
+	grep -cE '^  (CC|AS) ' "$tmp/log" || true
 }
 
 # warnings LOG: what compiler, sparse and kernel-doc warned about, without the places, and
-# without the length of the README in trace.c, which sparse finds too long in any case.
+# without the length of the README in trace.c, which sparse finds too long in any case. Kconfig's
+# are about options that are asked for twice.
 warnings() {
-	grep -E '(warning|error):' "$1" | grep -v '^make' |
+	grep -E '(warning|error):' "$1" | grep -vE '^make|\.config:[0-9]+:warning: override' |
 		sed -E "s#^[^ ]*${source_tree#"$BUILD_DIR/"}/##; s/:[0-9]+(:[0-9]+)?:/:/; s/\+0x[0-9a-f]+/+/g; s/[0-9]+-character/N-character/" |
 		sort -u || true
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Shared by the checks and by post: the exported series, on kernel trees that may be thrown away.
+# Shared by the checks, apply and post: the exported series, on kernel trees that may be thrown away.
 #
 # Sourced, never run. A check prints what it finds on stdout, progress on stderr, and exits
 # with 0 or 1. Its last line says how it went.
@@ -13,13 +13,6 @@ SELFTESTS=tools/testing/selftests/ftrace
 # shellcheck disable=SC2034
 NOTES=$TOP/MAINTAINERS-notes
 
-# patches: the files of the exported series, in order.
-patches() {
-	[ -f "$TOP/series" ] || return 0
-	sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$TOP/series" |
-		while read -r patch; do printf '%s\n' "$TOP/patches/$patch"; done
-}
-
 # base_version: what the series stands on, as "linux 6.1.192 (Debian linux-source-6.1 6.1.192-2)".
 base_version() {
 	git -C "$LINUX" log -1 --format=%s refs/tags/base
@@ -31,22 +24,36 @@ temporary() {
 	litter+=("$tmp")
 }
 
-# clone DIR: a git clone of $LINUX without files. It borrows the objects of $LINUX, adds none.
+# idle_tree: ends the script when $LINUX has changes or a rebase that is not finished.
+idle_tree() {
+	local busy dirty
+	lx rev-parse -q --verify 'refs/tags/base^{commit}' >/dev/null 2>&1 ||
+		die "no kernel tree with a tag base at $LINUX: run scripts/base first"
+	for busy in rebase-merge rebase-apply; do
+		[ ! -e "$(lx rev-parse --path-format=absolute --git-path $busy)" ] ||
+			die "a rebase or am is under way in $LINUX: finish it first"
+	done
+	dirty=$(lx status --porcelain)
+	[ -z "$dirty" ] || die "$LINUX has uncommitted changes: ${dirty%%$'\n'*}"
+}
+
+# clone DIR [TREE]: a git clone of $LINUX or TREE without files. It borrows the objects.
 clone() {
-	git -C "$LINUX" rev-parse -q --verify 'refs/tags/base^{commit}' >/dev/null 2>&1 ||
+	local tree=${2:-$LINUX}
+	[ $# -eq 2 ] || lx rev-parse -q --verify 'refs/tags/base^{commit}' >/dev/null 2>&1 ||
 		die "no kernel tree at $LINUX: run scripts/base first"
-	git clone -q --shared --no-checkout --no-tags "$LINUX" "$1"
+	git clone -q --shared --no-checkout --no-tags "$tree" "$1"
 	git -C "$1" config user.name ftrace-mux
 	git -C "$1" config user.email ftrace-mux@example.invalid
 	git -C "$1" config gc.auto 0
 	git -C "$1" config commit.gpgsign false
 	git -C "$1" config advice.detachedHead false
-	git -C "$1" update-ref refs/tags/base "$(git -C "$LINUX" rev-parse 'refs/tags/base^{commit}')"
+	[ $# -eq 2 ] || git -C "$1" update-ref refs/tags/base "$(lx rev-parse 'refs/tags/base^{commit}')"
 }
 
-# scratch DIR: a clone with base checked out, but only the directories that the series
-# touches and those that make it a kernel tree to the kernel's own scripts: it takes two
-# seconds instead of thirty.
+# scratch DIR [TREE REVISION]: a clone with base or that REVISION of TREE checked out as branch
+# series, but only the directories that the series touches and what the kernel's own scripts
+# expect of a kernel tree: it takes two seconds instead of thirty.
 scratch() {
 	local dirs files
 	mapfile -t files < <(patches)
@@ -55,21 +62,37 @@ scratch() {
 		[ ${#files[@]} -eq 0 ] ||
 			sed -n 's#^[-+]\{3\} [ab]/\(.*\)/[^/]*$#\1#p' "${files[@]}"
 	)
-	clone "$1"
+	clone "$1" ${2:+"$2"}
 	git -C "$1" sparse-checkout set --cone "${dirs[@]}"
-	git -C "$1" checkout -q -B series base
+	git -C "$1" checkout -q --no-track -B series "${3:-base}"
 	(cd "$1" && mkdir -p Documentation arch drivers fs init ipc lib)
 }
 
-# apply_am DIR [PATCH...]: the series, or these mails, on top of base in the clone DIR.
+# apply_am DIR FILE...: these mails on what DIR has checked out. Committer and dates are fixed:
+# the same base and patches give the same commit ids.
 apply_am() {
-	local tree=$1 files
+	GIT_COMMITTER_NAME=ftrace-mux GIT_COMMITTER_EMAIL=ftrace-mux@localhost \
+		git -C "$1" am -q --committer-date-is-author-date --whitespace=nowarn "${@:2}" 2>&1
+}
+
+# apply_parts DIR [PART...]: all parts or these, one after the other, with their branches.
+apply_parts() {
+	local dir=$1 files part
 	shift
-	[ $# -gt 0 ] || mapfile -t files < <(patches)
-	[ $# -eq 0 ] || files=("$@")
-	git -C "$tree" checkout -q -f -B series base
-	git -C "$tree" am -q --whitespace=nowarn "${files[@]}" 2>&1 || {
-		echo "git am does not apply the series to $(base_version)"
-		return 1
-	}
+	# shellcheck disable=SC2046
+	[ $# -gt 0 ] || set -- $(parts)
+	for part in "$@"; do
+		mapfile -t files < <(patches "$part")
+		apply_am "$dir" "${files[@]}" || {
+			echo "git am does not apply $part to $(git -C "$dir" log -1 --format=%s series)"
+			return 1
+		}
+		git -C "$dir" branch -q -f "part/$part"
+	done
+}
+
+# patched DIR: a scratch clone with the series on base, in branches series and part/*.
+patched() {
+	scratch "$1"
+	apply_parts "$1"
 }

@@ -3,7 +3,7 @@
 # shellcheck shell=dash
 #
 # The first process of the kernels that scripts/bench measures: has the tracers of tracefs
-# trace the function of samples/ftrace/ftrace-bench.c, and the sample measure it. A tracer
+# trace the function of scripts/guest/bench.c, which is built in and measures it. A tracer
 # that this kernel cannot have gets a line that says "error".
 
 t=/sys/kernel/tracing

@@ -11,22 +11,22 @@
 #include <linux/list.h>
 #include <linux/rbtree_latch.h>
 
-/* For &ftrace_subset.data */
+/* Value of &ftrace_subset.data */
 #define FTRACE_SUBSET_STALE	BIT(BITS_PER_LONG - 1)
 
 #ifdef CONFIG_FTRACE_MUX
 
 /**
  * struct ftrace_subset - those subops of a manager that trace a function
- * @ops:	what the callback of the manager is handed. A copy of the
- *		manager's ops in what the callback may look at: func, flags,
- *		private. Its &ftrace_ops.managed is the manager
- * @nr:		how many subops there are
+ * @ops:	passed to the callback of the manager instead of the manager
+ *		itself. Has copies of the fields that the callback may read:
+ *		func, flags, private. Its &ftrace_ops.managed is the manager
+ * @nr:		number of subops
  * @subops:	the subops
- * @data:	what the manager's callback has worked out of @subops, with
- *		ftrace_subset_set_data(). Zero at first, and FTRACE_SUBSET_STALE
- *		when one of the subops is not registered any more, or functions
- *		call other trampolines
+ * @data:	derived from @subops by the callback of the manager and cached
+ *		with ftrace_subset_set_data(). Initially zero;
+ *		FTRACE_SUBSET_STALE when one of the subops has been
+ *		unregistered, or functions call other trampolines
  */
 struct ftrace_subset {
 	struct ftrace_ops	ops;
@@ -37,14 +37,14 @@ struct ftrace_subset {
 
 /**
  * struct ftrace_mux_code - a piece of code that functions call
- * @retired:	in the list of those to be freed
- * @tramp:	the trampoline that this is, NULL if it is a jump
- * @node:	in the tree of all of them
- * @start:	its address
+ * @retired:	node in the list of code to be freed
+ * @tramp:	the trampoline with this code, NULL for a jump
+ * @node:	node in the tree of all jumps and trampolines
+ * @start:	address
  * @size:	in bytes
  *
- * Without CONFIG_FTRACE_MUX_TRAMPOLINES there is no code: the list function does
- * what it would do.
+ * Without CONFIG_FTRACE_MUX_TRAMPOLINES there is no code; the list function
+ * calls the ops instead.
  */
 struct ftrace_mux_code {
 	struct list_head	retired;
@@ -58,17 +58,17 @@ struct ftrace_mux_code {
 
 /**
  * struct ftrace_mux_tramp - a trampoline that calls several ops
- * @code:	where it is
- * @regs:	all registers are saved, as some callee asks for
- * @direct:	a callee may set a direct caller to go on at
- * @nr_subsets:	how many of @callees are in @subsets
- * @subsets:	for the managers among the callees that know of subsets
- * @func:	what the list function calls: the callback of the only callee, or
- *		what calls all of them
- * @arg:	the ops for @func. For what calls all, this trampoline
- * @nr_callees:	how many ops it calls
- * @callees:	the ops, each called with itself as an argument: those that are
- *		registered, or the subset for a manager
+ * @code:	its code
+ * @regs:	all registers are saved, as a callee requires them
+ * @direct:	a callee may set a direct caller to continue at
+ * @nr_subsets:	number of subsets among @callees
+ * @subsets:	for those managers among the callees that support subsets
+ * @func:	what the list function calls: the callback of the only callee,
+ *		or a function that calls all of them
+ * @arg:	the ops argument of @func; this trampoline if @func calls all
+ * @nr_callees:	number of ops that it calls
+ * @callees:	the ops, each passed to its own callback: registered ops, or the
+ *		subset in place of a manager
  */
 struct ftrace_mux_tramp {
 	struct ftrace_mux_code	code;
@@ -85,12 +85,12 @@ struct ftrace_mux_tramp {
 };
 
 /**
- * struct ftrace_mux_jump - what functions call: a jump to a trampoline
- * @code:	where it is
- * @target:	the address that it leads to
- * @tramp:	the trampoline that it leads to, if there is no code
+ * struct ftrace_mux_jump - a jump to a trampoline, called by functions
+ * @code:	its code
+ * @target:	address that it leads to
+ * @tramp:	trampoline that it leads to, if there is no code
  *
- * Or what trampolines call: a jump to a callback that may change.
+ * Also used for jumps to callbacks that may change, called by trampolines.
  */
 struct ftrace_mux_jump {
 	struct ftrace_mux_code	code;
@@ -102,10 +102,10 @@ struct ftrace_mux_jump {
 };
 
 /**
- * ftrace_ops_is_subset - was the callback of a manager handed a subset?
- * @ops:	what it was handed
+ * ftrace_ops_is_subset - was a subset passed to the callback of a manager?
+ * @ops:	ops argument of the callback
  *
- * Return: whether ftrace_ops_subset() may be called for it.
+ * Return: true if ftrace_ops_subset() may be called with @ops.
  */
 static __always_inline bool ftrace_ops_is_subset(struct ftrace_ops *ops)
 {
@@ -113,14 +113,14 @@ static __always_inline bool ftrace_ops_is_subset(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ops_subset - the subops that a call is for
- * @ops:	what the callback of a manager was handed, for which
- *		ftrace_ops_is_subset()
+ * ftrace_ops_subset - get the subops that a call is for
+ * @ops:	ops argument of the callback of a manager, with
+ *		ftrace_ops_is_subset() true
  *
  * Context: the callback of a manager that has FTRACE_OPS_FL_SUBSET, with
- * preemption disabled, until that is enabled.
- * Return: exactly the subops that the call is for, unless
- * ftrace_ops_subset_data() is FTRACE_SUBSET_STALE: then they may be gone.
+ * preemption disabled. The result is valid until preemption is enabled.
+ * Return: exactly the subops that the call is for. If ftrace_ops_subset_data()
+ * is FTRACE_SUBSET_STALE, the subops may have been freed.
  */
 static __always_inline struct ftrace_subset *
 ftrace_ops_subset(struct ftrace_ops *ops)
@@ -129,8 +129,8 @@ ftrace_ops_subset(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ops_subset_data - what a manager has worked out of a subset
- * @ops:	what its callback was handed, for which ftrace_ops_is_subset()
+ * ftrace_ops_subset_data - get the data that a manager has cached in a subset
+ * @ops:	ops argument of the callback, with ftrace_ops_is_subset() true
  *
  * Context: as for ftrace_ops_subset().
  * Return: &ftrace_subset.data.
@@ -139,16 +139,18 @@ static __always_inline unsigned long
 ftrace_ops_subset_data(struct ftrace_ops *ops)
 {
 	/*
-	 * What a manager has published before is seen afterwards. Pairs with
-	 * smp_store_release() in ftrace_mux_jump_lead() and ftrace_rec_call_slot()
+	 * Reads after this see what a manager has published before. Pairs with
+	 * smp_store_release() in ftrace_mux_jump_redirect() and
+	 * ftrace_rec_call_slot()
 	 */
 	return smp_load_acquire(&ftrace_ops_subset(ops)->data);
 }
 
 /**
- * ftrace_subset_set_data - remember what has been worked out of a subset
+ * ftrace_subset_set_data - cache data derived from a subset
  * @subset:	the subset
- * @data:	not zero. FTRACE_SUBSET_STALE stays whatever comes after it
+ * @data:	not zero. Only the first value is stored, except that
+ *		FTRACE_SUBSET_STALE always replaces it
  *
  * Context: as for ftrace_ops_subset().
  */
@@ -193,7 +195,7 @@ ftrace_subset_set_data(struct ftrace_subset *subset, unsigned long data) { }
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 
-/* So that a trampoline stays smaller than a page */
+/* Keeps a trampoline at about one page */
 #define FTRACE_MUX_MAX_CALLEES	128
 
 bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp);

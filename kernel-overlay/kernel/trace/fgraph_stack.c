@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The shadow stack of the function graph tracer: its life, and reading it.
+ * The shadow stack of the function graph tracer: allocation, walk, and cleanup
  *
- * Push and pop, which every traced call pays for, are in fgraph_stack.h.
+ * Push and pop are inline functions in fgraph_stack.h, as every traced call
+ * needs them.
  */
 #include <linux/build_bug.h>
 #include <linux/cache.h>
@@ -19,9 +20,9 @@
 static struct kmem_cache *fgraph_stack_cache __ro_after_init;
 
 /*
- * All shadow stacks, including those of tasks that have left the task list but
- * have not been freed. Every fork and exit takes the lock while function graph
- * is in use, so it shares its cache line with nothing else.
+ * All shadow stacks, including stacks of tasks that have left the task list but
+ * are not freed yet. Every fork and exit takes the lock while function graph is
+ * in use, so the lock has a cache line of its own.
  */
 static struct {
 	raw_spinlock_t		lock;
@@ -34,16 +35,16 @@ static struct {
 /**
  * fgraph_stack_walk - step to the next older frame that is in use
  * @stack:	the shadow stack to walk, of any task
- * @offset:	how many bytes of frames to look at, as
- *		&task_struct.curr_ret_stack says; on return, how many are left
+ * @offset:	number of bytes of frames to walk, initially
+ *		&task_struct.curr_ret_stack; on return, the number left
  *
- * Passes over frames that are being pushed.
+ * Skips frames that are being pushed.
  *
- * A stack that is not current's may change while it is walked. The frames
- * then are what they happen to be, but the walk stays within the stack and
- * comes to an end, as it only ever goes down.
+ * The stack of another task may change during the walk. The contents of the
+ * frames are unreliable then, but the walk stays within the stack, and
+ * terminates because @offset only decreases.
  *
- * Context: any. The task must not be freed meanwhile.
+ * Context: any. The caller must keep the task from being freed.
  * Return: the frame, or NULL if there are no more.
  */
 struct fgraph_frame *fgraph_stack_walk(struct fgraph_stack *stack,
@@ -65,9 +66,9 @@ struct fgraph_frame *fgraph_stack_walk(struct fgraph_stack *stack,
 }
 
 /**
- * fgraph_frame_data - find what a user has reserved for a call
+ * fgraph_frame_data - find the data that a user reserved for a call
  * @stack:	the shadow stack of the current task
- * @top:	how many bytes its frames take
+ * @top:	number of bytes its frames use
  * @frame:	the frame of the call
  * @user:	index of the user
  *
@@ -86,7 +87,7 @@ fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
 	if (!frame->data)
 		return NULL;
 
-	/* The data end where those of a newer frame begin, if there are any */
+	/* The data end where the data of a newer frame begin, if any */
 	for (next = frame + 1; next <= fgraph_stack_top(stack, top); next++) {
 		if (next->data) {
 			end = next->data - 1;
@@ -106,12 +107,13 @@ fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
 }
 
 /**
- * fgraph_stack_unreserve - give back what a user has reserved last
+ * fgraph_stack_unreserve - release the last reservation
  * @stack:	the shadow stack of the current task
- * @top:	how many bytes its frames take
- * @user:	index of the user, the last to reserve for the newest frame
+ * @top:	number of bytes its frames use
+ * @user:	index of the user. If it has data in the newest frame, these
+ *		must be the last data reserved
  *
- * Does nothing if @user has reserved nothing.
+ * Does nothing if @user has no data in the newest frame.
  *
  * Context: any, including NMI.
  */
@@ -126,9 +128,9 @@ void fgraph_stack_unreserve(struct fgraph_stack *stack, unsigned int top,
 }
 
 /*
- * Call @func for every shadow stack, and let others have the CPU and the lock
- * now and then. Callers hold ftrace_lock, so there is one cursor at a time and
- * nothing else walks the list.
+ * Call @func for every shadow stack. Drops the list lock and reschedules every
+ * 32 stacks. ftrace_lock, held by the callers, ensures that there is only one
+ * cursor in the list and no other walk that could find it.
  */
 static void fgraph_stacks_for_each(void (*func)(struct fgraph_stack *stack,
 						unsigned int user),
@@ -158,14 +160,14 @@ static void fgraph_stacks_for_each(void (*func)(struct fgraph_stack *stack,
 	raw_spin_unlock_irq(&fgraph_stacks.lock);
 }
 
-static void fgraph_stack_disown(struct fgraph_stack *stack, unsigned int user)
+static void fgraph_stack_clear_user(struct fgraph_stack *stack, unsigned int user)
 {
 	unsigned int i;
 
 	if (!READ_ONCE(stack->user[user].depth))
 		return;
 
-	/* Beyond the newest frame this does no harm */
+	/* Harmless for unused frames */
 	for (i = 0; i < FGRAPH_MAX_DEPTH; i++) {
 		if (atomic_read(&stack->frames[i].users) & BIT(user))
 			atomic_andnot(BIT(user), &stack->frames[i].users);
@@ -173,19 +175,19 @@ static void fgraph_stack_disown(struct fgraph_stack *stack, unsigned int user)
 }
 
 /**
- * fgraph_stacks_disown - take a user off all frames of all tasks
- * @user:	index of the user, which gets no new frames any more
+ * fgraph_stacks_clear_user - remove a user from all frames of all tasks
+ * @user:	index of the user, to which no new frames are added
  *
- * Returns from the calls that a user has left open then do not reach the next
- * one that gets the same index. A return handler that has read the mask of its
- * frame before may still be running: wait for it with
- * ftrace_synchronize(), and then call fgraph_stacks_reset().
+ * Returns of calls that an unregistered user left open must not reach the next
+ * user with the same index. A return handler that has read the mask of its
+ * frame before may still be running: wait for it with ftrace_synchronize(),
+ * then call fgraph_stacks_reset().
  *
  * Context: ftrace_lock held; may sleep.
  */
-void fgraph_stacks_disown(unsigned int user)
+void fgraph_stacks_clear_user(unsigned int user)
 {
-	fgraph_stacks_for_each(fgraph_stack_disown, user);
+	fgraph_stacks_for_each(fgraph_stack_clear_user, user);
 }
 
 static void fgraph_stack_reset(struct fgraph_stack *stack, unsigned int user)
@@ -195,8 +197,8 @@ static void fgraph_stack_reset(struct fgraph_stack *stack, unsigned int user)
 }
 
 /**
- * fgraph_stacks_reset - forget what all tasks have of a user
- * @user:	index of the user, which no frame names any more
+ * fgraph_stacks_reset - clear the counters and variables of a user in all tasks
+ * @user:	index of the user, not referenced by any frame
  *
  * Context: ftrace_lock held; may sleep.
  */
@@ -206,11 +208,11 @@ void fgraph_stacks_reset(unsigned int user)
 }
 
 /**
- * fgraph_stack_init - make a shadow stack empty
+ * fgraph_stack_init - initialize an empty shadow stack
  * @stack:	the shadow stack, of a task that is not running
  *
- * Goes with setting &task_struct.curr_ret_stack to zero. Only the reserved data
- * need no initialization.
+ * The caller sets &task_struct.curr_ret_stack to zero. Reserved data need no
+ * initialization.
  *
  * Context: any.
  */
@@ -224,7 +226,7 @@ void fgraph_stack_init(struct fgraph_stack *stack)
  * fgraph_stack_alloc - allocate an empty shadow stack
  *
  * Context: may sleep.
- * Return: the stack, or NULL if there is no memory.
+ * Return: the stack, or NULL on allocation failure.
  */
 struct fgraph_stack *fgraph_stack_alloc(void)
 {
@@ -246,9 +248,9 @@ struct fgraph_stack *fgraph_stack_alloc(void)
 
 /**
  * fgraph_stack_free - free a shadow stack
- * @stack:	what fgraph_stack_alloc() returned, or NULL
+ * @stack:	a stack from fgraph_stack_alloc(), or NULL
  *
- * Context: any but NMI; nothing may run on the task that had the stack.
+ * Context: any except NMI. The stack must not be in use.
  */
 void fgraph_stack_free(struct fgraph_stack *stack)
 {
@@ -264,11 +266,11 @@ void fgraph_stack_free(struct fgraph_stack *stack)
 	kmem_cache_free(fgraph_stack_cache, stack);
 }
 
-/* Before any tracer can be started from the command line */
+/* Must run before a tracer can be started from the command line */
 static int __init fgraph_stack_create_cache(void)
 {
 	BUILD_BUG_ON(sizeof(struct fgraph_stack) > FGRAPH_STACK_SIZE);
-	/* The profiler reserves a word for each call, if graph-time is off */
+	/* The profiler reserves a u64 for each call, if graph-time is off */
 	BUILD_BUG_ON(FGRAPH_MAX_DEPTH * (sizeof(struct fgraph_reserved) +
 					 sizeof(u64)) > FGRAPH_DATA_SIZE);
 

@@ -2,27 +2,12 @@
 /*
  * The shadow stack of the function graph tracer.
  *
- * Every task has one. A traced call pushes a struct fgraph_frame, the return
- * of that call pops it. What users reserve for a call goes to a second stack
- * in the same object, so that reserved data never take the place of a frame:
+ * Every task has one. A traced call pushes a struct fgraph_frame, its return
+ * pops it. Data that users reserve for a call are on a second stack in the same
+ * object, so that they never use up the space of frames. The layout is sketched
+ * at struct fgraph_stack.
  *
- *	+---------------------+ 0
- *	| depth, overrun      |  for each user
- *	+---------------------+
- *	| frame 0             |  the oldest open call
- *	| frame 1             |
- *	|  ...                |  <- task_struct.curr_ret_stack: bytes in use
- *	| frame n - 1         |     n is FGRAPH_MAX_DEPTH
- *	+---------------------+
- *	| data of frame 0     |  <- frame 0's data
- *	| data of frame 1     |  <- frame 1's data
- *	|  ...                |  <- fgraph_stack.data_used
- *	+---------------------+
- *	| task variables      |  a word for each user
- *	+---------------------+ FGRAPH_STACK_SIZE
- *
- * What the frames are good for is the business of fgraph.c. Nothing here knows
- * about tracers.
+ * This file only manages the stack. fgraph.c fills in and uses the frames.
  */
 #ifndef _FTRACE_FGRAPH_STACK_H
 #define _FTRACE_FGRAPH_STACK_H
@@ -35,28 +20,28 @@
 #include <linux/sched.h>
 
 /*
- * The smallest page size there is. Architectures with larger pages need
- * no deeper stack.
+ * The smallest page size of any architecture. Larger pages do not require a
+ * deeper stack.
  */
 #define FGRAPH_STACK_SIZE	4096
 
 /**
  * struct fgraph_frame - one traced call that has not returned yet
- * @ret:	the return address that return_to_handler stands in for. Zero while
- *		the frame is being pushed
+ * @ret:	the return address that was replaced by return_to_handler. Zero
+ *		while the frame is being pushed
  * @func:	the traced function
- * @retp:	where on the stack the return address was replaced
- * @calltime:	when the function was called, in ns of trace_clock_local(); zero
- *		if all its users have &fgraph_ops.no_times
+ * @retp:	location of the replaced return address on the stack
+ * @calltime:	time of the call, in ns of trace_clock_local(); zero if all its
+ *		users set &fgraph_ops.no_times
  * @sleeptime:	&task_struct.ftrace_sleeptime at that time, in ns; valid if
  *		@calltime is not zero
  * @users:	mask of the users whose return callbacks are to be called, by
- *		&fgraph_ops.idx. Those that have gone are taken off it from
- *		elsewhere, so it may become zero
+ *		&fgraph_ops.idx. Other tasks remove unregistered users, so it
+ *		may become zero
  * @data:	1 + offset of the first byte reserved for this call; zero if
  *		nothing was reserved
- * @fp:		the low 32 bits of the frame pointer, which must be the same at
- *		the return. No two addresses of a kernel stack share them
+ * @fp:		the low 32 bits of the frame pointer, checked at the return.
+ *		These are unique within a kernel stack
  */
 struct fgraph_frame {
 	unsigned long		ret;
@@ -73,14 +58,14 @@ struct fgraph_frame {
 #endif
 } __aligned(8);
 
-/* Reserved data start at a multiple of this */
+/* Alignment of reserved data */
 #define FGRAPH_ALIGN		__alignof__(unsigned long long)
 
 /**
- * struct fgraph_reserved - what a user has reserved for a call
+ * struct fgraph_reserved - data that a user reserved for a call
  * @user:	index of the user
- * @size:	how many bytes it asked for
- * @data:	the bytes, and as many more as make it a multiple of FGRAPH_ALIGN
+ * @size:	requested size in bytes
+ * @data:	the data, padded to a multiple of FGRAPH_ALIGN
  */
 struct fgraph_reserved {
 	u16			user;
@@ -88,42 +73,69 @@ struct fgraph_reserved {
 	unsigned char		data[] __aligned(__alignof__(unsigned long long));
 };
 
-/* What a shadow stack has for each user besides frames and data */
+/* Counters of a user in a shadow stack, see struct fgraph_stack */
 struct fgraph_stack_user {
 	u16			depth;
 	u16			overrun;
 };
 
-/* How many calls can be open in a task; more are not traced */
+/* Maximum number of open calls in a task; further calls are not traced */
 #define FGRAPH_MAX_DEPTH	FTRACE_RETFUNC_DEPTH
 
-/* What is left for reserved data: at least a word for each of these calls */
+/* Space left for reserved data: at least a u64 for each of these calls */
 #define FGRAPH_DATA_SIZE						\
 	(FGRAPH_STACK_SIZE - sizeof(u64) - sizeof(struct list_head) -	\
 	 FGRAPH_MAX_USERS * (sizeof(struct fgraph_stack_user) +		\
 			     sizeof(long)) -				\
 	 FGRAPH_MAX_DEPTH * sizeof(struct fgraph_frame))
 
+/*
+ * Layout of a shadow stack with two open calls, offsets as on x86-64:
+ *
+ *        struct fgraph_stack                struct fgraph_frame
+ *      0 +-------------------+           0 +------------------------------+
+ *        | data_used         |             | ret: zero while being pushed |
+ *      2 | user[]            |           8 | func                         |
+ *    136 +-------------------+          16 | retp                         |
+ *        | frames[0]  oldest | -------> 24 | calltime                     |
+ *        | frames[1]  newest |          32 | sleeptime                    |
+ *        |                   | <- top   40 | users: a bit for each user   |
+ *        | frames[49]        |          44 | data: 1 + offset, or zero    | -.
+ *   2536 +-------------------+          48 +------------------------------+  |
+ *        | data of frames[0] | <---------------------------------------------'
+ *        | data of frames[1] |   consists of one struct fgraph_reserved
+ *        |                   | <- end   for each user that reserved data:
+ *        |                   |           0 +------------------------------+
+ *   3824 +-------------------+             | user, size                   |
+ *        | task_var[]        |           8 | data[], size rounded up      |
+ *   4080 | list              |             +------------------------------+
+ *   4096 +-------------------+
+ *
+ * top is &task_struct.curr_ret_stack, relative to frames; end is data_used,
+ * relative to data.
+ */
+
 /**
  * struct fgraph_stack - the shadow stack of one task
- * @data_used:	how many bytes of @data are in use
+ * @data_used:	number of bytes of @data in use
  * @user:	for each user,
- *		depth: how many of the frames have it among their users. Counts
- *		frames that are being pushed, but not those whose return
- *		callbacks are being called;
- *		overrun: how many of its calls found no room, 65535 at most
+ *		depth: number of frames with this user in &fgraph_frame.users.
+ *		Includes frames that are being pushed, but not the frame whose
+ *		return callback is being called;
+ *		overrun: number of its calls and reservations that did not fit,
+ *		65535 at most
  * @frames:	the frames, oldest first
- * @data:	what users have reserved for the frames, in the same order
- * @task_var:	a word for each user, for its own use
- * @list:	in the list of all shadow stacks
+ * @data:	data reserved for the frames, in the same order
+ * @task_var:	a word for each user, see fgraph_get_task_var()
+ * @list:	entry in the list of all shadow stacks
  *
- * &task_struct.curr_ret_stack says how many bytes of @frames are in use. Only
- * the task itself, and the interrupts on top of it, push and pop. Any context
- * may walk. In frames that are not in use &fgraph_frame.ret and
- * &fgraph_frame.data are zero, so that a push need not clear them.
+ * &task_struct.curr_ret_stack is the number of bytes of @frames in use. Only
+ * the task itself, and interrupts on top of it, push and pop. Any context may
+ * walk the frames. In unused frames, &fgraph_frame.ret and &fgraph_frame.data
+ * are zero, so that a push need not clear them.
  *
- * What each call touches comes first. @list, which a fork or an exit elsewhere
- * writes to, stands as far away as possible.
+ * Fields that each call accesses come first. @list is as far away from them as
+ * possible, because forks and exits on other CPUs write to it.
  */
 struct fgraph_stack {
 	u16			data_used;
@@ -137,21 +149,21 @@ struct fgraph_stack {
 #define FGRAPH_FRAMES_SIZE	sizeof_field(struct fgraph_stack, frames)
 
 /*
- * Stands wherever an interrupt makes a difference to push and pop. The
- * KUnit suite defines it to be a nested push and pop.
+ * Marks each point in push, pop and reserve where an interrupt sees a different
+ * state. The KUnit suite defines it to run a nested push and pop.
  */
 #ifndef fgraph_stack_window
 #define fgraph_stack_window()	barrier()
 #endif
 
-/* The frame that begins at @offset, in bytes */
+/* Get the frame at @offset, in bytes */
 static __always_inline struct fgraph_frame *
 fgraph_stack_frame(struct fgraph_stack *stack, unsigned int offset)
 {
 	return (void *)stack->frames + offset;
 }
 
-/* The newest frame, if @top bytes are in use; there must be one */
+/* Get the newest frame, if @top bytes are in use; must not be zero */
 static __always_inline struct fgraph_frame *
 fgraph_stack_top(struct fgraph_stack *stack, unsigned int top)
 {
@@ -161,17 +173,17 @@ fgraph_stack_top(struct fgraph_stack *stack, unsigned int top)
 /**
  * fgraph_stack_push - push a new frame
  * @stack:	the shadow stack of the current task
- * @top:	how many bytes its frames take; increased on success
+ * @top:	number of bytes its frames use; increased on success
  * @new:	on success, set to the new frame
  *
- * The new frame has no return address yet and walkers pass over it. The caller
- * fills in the rest and sets &fgraph_frame.ret last.
+ * The new frame has no return address yet, so walkers skip it. The caller fills
+ * in the rest, and sets &fgraph_frame.ret last.
  *
- * An interrupt may come at any point and trace functions of its own. It leaves
- * *@top and &fgraph_stack.data_used as it has found them, but overwrites what
- * lies beyond. Before *@top is increased, an interrupt may have its own frame in
- * the same place. That is why the frame is filled in afterwards, and why
- * fgraph_stack_pop() clears what must be zero in a new frame.
+ * Functions may be traced in an interrupt at any point. The interrupt restores
+ * *@top and &fgraph_stack.data_used, but overwrites everything beyond. Until
+ * *@top is increased, a frame of the interrupt uses the same space as the new
+ * one. Therefore the new frame is filled in afterwards, and fgraph_stack_pop()
+ * clears the fields that must be zero in a new frame.
  *
  * Context: any, including NMI; @stack must be that of the current task.
  * Return: true, or false if the stack is full.
@@ -195,9 +207,9 @@ fgraph_stack_push(struct fgraph_stack *stack, int *top,
 }
 
 /**
- * fgraph_stack_pop - drop the newest frame and the data reserved for it
+ * fgraph_stack_pop - pop the newest frame and the data reserved for it
  * @stack:	the shadow stack of the current task
- * @top:	how many bytes its frames take; decreased
+ * @top:	number of bytes its frames use; decreased
  * @frame:	the newest frame
  *
  * Context: any, including NMI; @stack must be that of the current task.
@@ -223,15 +235,15 @@ fgraph_stack_pop(struct fgraph_stack *stack, int *top,
  * @stack:	the shadow stack of the current task
  * @frame:	its newest frame, which has no return address yet
  * @user:	index of the user that the data is for
- * @size:	how many bytes
+ * @size:	number of bytes
  *
- * The room is taken first. Once that is done no interrupt overwrites what is
- * then filled in. Walkers do not look at the frame yet, nor at its data, but
- * they learn from @frame where the data of older frames end.
+ * The space is allocated first, so that no interrupt overwrites what is written
+ * to it afterwards. Walkers skip this frame and its data, but
+ * &fgraph_frame.data already marks the end of the data of older frames.
  *
  * Context: any, including NMI; @stack must be that of the current task.
- * Return: the data, aligned to FGRAPH_ALIGN, not initialized; NULL if there is
- * no room.
+ * Return: the data, aligned to FGRAPH_ALIGN and not initialized; NULL if the
+ * space is used up.
  */
 static inline void *
 fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
@@ -258,7 +270,7 @@ fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
 	return data->data;
 }
 
-/* Like fgraph_get_task_var(), for callers in this directory */
+/* Inline version of fgraph_get_task_var(), for the tracers in this directory */
 static __always_inline unsigned long *fgraph_task_var(struct fgraph_ops *gops)
 {
 	return &current->ret_stack->task_var[gops->idx];
@@ -271,7 +283,7 @@ fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
 		  struct fgraph_frame *frame, unsigned int user);
 void fgraph_stack_unreserve(struct fgraph_stack *stack, unsigned int top,
 			    unsigned int user);
-void fgraph_stacks_disown(unsigned int user);
+void fgraph_stacks_clear_user(unsigned int user);
 void fgraph_stacks_reset(unsigned int user);
 
 struct fgraph_stack *fgraph_stack_alloc(void);

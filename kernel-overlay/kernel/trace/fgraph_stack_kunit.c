@@ -2,14 +2,14 @@
 /*
  * KUnit tests of the shadow stack of the function graph tracer.
  *
- * All of them work on a shadow stack that belongs to no task.
+ * They use shadow stacks that are not assigned to a task.
  */
 #include <kunit/test.h>
 #include <linux/ftrace.h>
 
 /*
- * Have an "interrupt" at every point where one makes a difference. It is a
- * call in the middle of push, pop and reserve.
+ * Simulate interrupts: push, pop and reserve call this at each point where an
+ * interrupt sees a different state.
  */
 static void fgraph_kunit_interrupt(void);
 #define fgraph_stack_window()	fgraph_kunit_interrupt()
@@ -17,16 +17,16 @@ static void fgraph_kunit_interrupt(void);
 #include "ftrace_internal.h"
 #include "fgraph_stack.h"
 
-/* The shadow stack under test, and how many bytes of frames are in use */
+/* The shadow stack under test, and the number of bytes of frames in use */
 static struct fgraph_stack *stack;
 static int top;
 
-/* What is pushed and popped is told apart by this */
+/* The return address in frame @n */
 #define RET(n)	(0x1000UL + (n))
 
 /*
- * The interrupt: after how many windows it comes (0 is never), and what it
- * does then. With irq_every it comes at all of them.
+ * The simulated interrupt: the window in which it occurs (zero for never), and
+ * its handler. With irq_every it occurs in every window.
  */
 static int irq_countdown;
 static bool irq_every;
@@ -35,7 +35,7 @@ static struct kunit *irq_test;
 static int irq_count;
 static bool in_irq;
 
-/* How many frames there are that an interrupt must see */
+/* Number of frames that an interrupt must see */
 static int owned;
 
 static void fgraph_kunit_interrupt(void)
@@ -59,7 +59,7 @@ static struct fgraph_frame *newest(void)
 	return fgraph_stack_top(stack, top);
 }
 
-/* As the last thing in a push */
+/* The last step of a push */
 static void publish(struct fgraph_frame *frame, unsigned long ret)
 {
 	if (!in_irq)
@@ -68,7 +68,7 @@ static void publish(struct fgraph_frame *frame, unsigned long ret)
 	WRITE_ONCE(frame->ret, ret);
 }
 
-/* The first half of a push, as fgraph.c has it when it calls callbacks */
+/* The first half of a push: the state in which entry callbacks are called */
 static struct fgraph_frame *begin(u32 users)
 {
 	struct fgraph_frame *frame;
@@ -102,7 +102,7 @@ static void *reserve(unsigned int user, unsigned int size)
 	return fgraph_stack_reserve(stack, newest(), user, size);
 }
 
-/* What @user has reserved in @frame, and how much in @size */
+/* Get the data that @user reserved in @frame, and its size */
 static void *data_of(struct fgraph_frame *frame, unsigned int user, int *size)
 {
 	struct fgraph_reserved *data;
@@ -115,7 +115,7 @@ static void *data_of(struct fgraph_frame *frame, unsigned int user, int *size)
 	return data->data;
 }
 
-/* Are exactly the frames 0 .. @nr - 1 there, in order? */
+/* Expect exactly the frames 0 .. @nr - 1 on the stack, in order */
 static void expect_frames(struct kunit *test, int nr)
 {
 	struct fgraph_frame *frame;
@@ -153,7 +153,7 @@ static void fgraph_kunit_push_pop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, top, 0);
 }
 
-/* A full stack refuses a frame, and nothing else happens */
+/* A push on a full stack fails and changes nothing */
 static void fgraph_kunit_full(struct kunit *test)
 {
 	int nr = 0, full;
@@ -169,7 +169,7 @@ static void fgraph_kunit_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, top, full);
 	expect_frames(test, nr);
 
-	/* One less, and one more goes */
+	/* After a pop, there is space for one frame */
 	pop();
 	KUNIT_EXPECT_NOT_NULL(test, push(RET(nr - 1), 1));
 	expect_frames(test, nr);
@@ -179,8 +179,8 @@ static void fgraph_kunit_full(struct kunit *test)
 }
 
 /*
- * Whatever users reserve, the calls that 6.1 traced are traced: 50 of them. A
- * word for each call is to be had as deep.
+ * Reserved data must not take space from frames: 50 nested calls can always be
+ * traced. A user can reserve a u64 for each of them.
  */
 static void fgraph_kunit_frames_first(struct kunit *test)
 {
@@ -204,7 +204,7 @@ static void fgraph_kunit_frames_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
 }
 
-/* Nothing is written beyond frames and data, even when they fill it all up */
+/* Frames and data do not overwrite anything else, even if the stack is full */
 static void fgraph_kunit_bounds(struct kunit *test)
 {
 	unsigned int size, user;
@@ -236,7 +236,7 @@ static void fgraph_kunit_bounds(struct kunit *test)
 	}
 }
 
-/* Data of every size come back whole, to the user they belong to, in any frame */
+/* Each user finds its own data intact, of every size and in any frame */
 static void fgraph_kunit_reserve(struct kunit *test)
 {
 	static const unsigned int users[] = { 0, 7, FGRAPH_MAX_USERS - 1 };
@@ -249,9 +249,9 @@ static void fgraph_kunit_reserve(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(frame); i++) {
 			frame[i] = push(RET(i), 1);
 			KUNIT_ASSERT_NOT_NULL(test, frame[i]);
-			/* A frame without any stands between those that have some */
+			/* Frame 1 has no data, all others have */
 			for (j = 0; i != 1 && j < ARRAY_SIZE(users); j++) {
-				/* There is room for three of the largest */
+				/* Only three of the maximum size fit */
 				unsigned int s = j ? 1 + j : size;
 
 				data = reserve(users[j], s);
@@ -263,7 +263,7 @@ static void fgraph_kunit_reserve(struct kunit *test)
 		}
 		expect_frames(test, ARRAY_SIZE(frame));
 
-		/* Of the newest frame, and of those below it */
+		/* Look up the data of the newest frame and of older ones */
 		for (i = 0; i < ARRAY_SIZE(frame); i++) {
 			for (j = 0; j < ARRAY_SIZE(users); j++) {
 				int s = j ? 1 + j : size;
@@ -285,7 +285,7 @@ static void fgraph_kunit_reserve(struct kunit *test)
 	}
 }
 
-/* What a frame that is given up had reserved is free again */
+/* Data are released if a user refuses a call, and when a frame is popped */
 static void fgraph_kunit_reserve_undone(struct kunit *test)
 {
 	struct fgraph_frame *frame;
@@ -295,7 +295,7 @@ static void fgraph_kunit_reserve_undone(struct kunit *test)
 		frame = begin(BIT(1) | BIT(2));
 		KUNIT_ASSERT_NOT_NULL(test, frame);
 
-		/* As fgraph_refuse() does when an entry callback returns zero */
+		/* As fgraph_drop_user() does when an entry callback returns zero */
 		KUNIT_ASSERT_NOT_NULL(test, reserve(1, 256));
 		fgraph_stack_unreserve(stack, top, 1);
 		KUNIT_EXPECT_NULL(test, data_of(frame, 1, &found));
@@ -310,7 +310,7 @@ static void fgraph_kunit_reserve_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
 }
 
-/* Frames that are being pushed are passed over */
+/* The walk skips frames that are being pushed */
 static void fgraph_kunit_walk(struct kunit *test)
 {
 	unsigned int offset;
@@ -321,7 +321,7 @@ static void fgraph_kunit_walk(struct kunit *test)
 	begin(BIT(4));
 	expect_frames(test, 2);
 
-	/* A frame whose users are all gone still has a return address */
+	/* A frame without any users left still has a return address */
 	push(RET(2), 0);
 	expect_frames(test, 3);
 
@@ -333,7 +333,7 @@ static void fgraph_kunit_walk(struct kunit *test)
 	expect_frames(test, 0);
 }
 
-/* Whatever is in another task's stack, the walk stays in it and ends */
+/* The walk stays within the stack and terminates, whatever it contains */
 static void fgraph_kunit_walk_garbage(struct kunit *test)
 {
 	struct fgraph_frame *frame;
@@ -360,17 +360,17 @@ static void fgraph_kunit_walk_garbage(struct kunit *test)
 }
 
 /*
- * A user that is gone is taken off the frames of all tasks, and off those only.
- * What else is kept of it is forgotten.
+ * Remove a user from the frames of all tasks, and clear its counters and task
+ * variables. Other users must not be affected.
  */
-static void fgraph_kunit_disown(struct kunit *test)
+static void fgraph_kunit_clear_user(struct kunit *test)
 {
-	/* The highest index; function graph hands out the lowest first */
+	/* Not in use: function graph assigns the lowest index first */
 	unsigned int user = FGRAPH_MAX_USERS - 1, i;
 	struct fgraph_stack *real[70];
 	struct fgraph_frame *frame;
 
-	/* More than are looked at without letting others have the lock */
+	/* More stacks than are processed without dropping the lock */
 	for (i = 0; i < ARRAY_SIZE(real); i++) {
 		real[i] = fgraph_stack_alloc();
 		KUNIT_ASSERT_NOT_NULL(test, real[i]);
@@ -387,7 +387,7 @@ static void fgraph_kunit_disown(struct kunit *test)
 	}
 
 	mutex_lock(&ftrace_lock);
-	fgraph_stacks_disown(user);
+	fgraph_stacks_clear_user(user);
 	fgraph_stacks_reset(user);
 	mutex_unlock(&ftrace_lock);
 
@@ -406,7 +406,7 @@ static void fgraph_kunit_disown(struct kunit *test)
 	top = 0;
 }
 
-/* The interrupt of below: calls of its own, nested, with data */
+/* Interrupt handler of the tests below: nested calls that reserve data */
 static void irq_nested_calls(struct kunit *test)
 {
 	unsigned int offset = top;
@@ -415,7 +415,7 @@ static void irq_nested_calls(struct kunit *test)
 	int before = top, used = stack->data_used, size;
 	unsigned char *data;
 
-	/* It sees whole frames, and all of them, and their data */
+	/* All frames are visible, and they and their data are complete */
 	while ((frame = fgraph_stack_walk(stack, &offset))) {
 		KUNIT_EXPECT_EQ(test, frame->func, ~frame->ret);
 		data = data_of(frame, frame->ret - RET(0), &size);
@@ -453,7 +453,7 @@ static void irq_nested_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, outer, 0);
 }
 
-/* One round: some calls, nested, with data, and back. Counts the windows. */
+/* Nested calls that reserve data, and their returns */
 static void nested_calls(struct kunit *test)
 {
 	struct fgraph_frame *frame;
@@ -465,7 +465,7 @@ static void nested_calls(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, frame);
 		KUNIT_EXPECT_EQ(test, frame->ret, 0UL);
 		KUNIT_EXPECT_EQ(test, frame->data, (u16)0);
-		/* To be seen only when it is complete */
+		/* Not visible until it is published */
 		data[i] = reserve(i, 40);
 		KUNIT_ASSERT_NOT_NULL(test, data[i]);
 		memset(data[i], i + 1, 40);
@@ -486,7 +486,7 @@ static void nested_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
 }
 
-/* An interrupt at every single point, one at a time */
+/* Interrupt each window in turn, one per round */
 static void fgraph_kunit_interrupt_once(struct kunit *test)
 {
 	int at;
@@ -502,12 +502,12 @@ static void fgraph_kunit_interrupt_once(struct kunit *test)
 			break;
 	}
 
-	/* There were such points in push, pop and reserve */
+	/* Push, pop and reserve all have windows */
 	KUNIT_EXPECT_GT(test, at, 3 * 3);
 	irq_handler = NULL;
 }
 
-/* And at all of them */
+/* Interrupt every window */
 static void fgraph_kunit_interrupt_storm(struct kunit *test)
 {
 	int i;
@@ -525,7 +525,7 @@ static void fgraph_kunit_interrupt_storm(struct kunit *test)
 	irq_handler = NULL;
 }
 
-/* Also when the stack is so full that the interrupt finds little room */
+/* Interrupt every window, until the stack is full */
 static void fgraph_kunit_interrupt_full(struct kunit *test)
 {
 	int nr;
@@ -574,7 +574,7 @@ static struct kunit_case fgraph_stack_cases[] = {
 	KUNIT_CASE(fgraph_kunit_reserve_undone),
 	KUNIT_CASE(fgraph_kunit_walk),
 	KUNIT_CASE(fgraph_kunit_walk_garbage),
-	KUNIT_CASE(fgraph_kunit_disown),
+	KUNIT_CASE(fgraph_kunit_clear_user),
 	KUNIT_CASE(fgraph_kunit_interrupt_once),
 	KUNIT_CASE(fgraph_kunit_interrupt_storm),
 	KUNIT_CASE(fgraph_kunit_interrupt_full),

@@ -1,32 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets: each call site calls exactly the ops that trace its function
+ * Sets of ftrace_ops: each call site calls exactly the ops that trace it
  *
- * A function that one ops traces calls the trampoline of that ops. One that
- * several ops trace used to call ftrace_ops_list_func(), which looks for them
- * among all ops in the system, on every call. Here the ops that trace a function
- * form a set. The set has a trampoline that calls them, and the function calls
- * that.
+ * A function that one ops traces calls the trampoline of that ops. Without
+ * sets, a function that several ops trace calls ftrace_ops_list_func(), which
+ * walks all registered ops and tests their filters on every call. Here, the ops
+ * that trace a function form a set. The set has a trampoline that calls these
+ * ops, and the function calls that trampoline.
  *
- * Functions do not call the trampoline of their set directly. They call a jump,
- * which leads there. All functions that call the same jump form a slot. When an
- * ops joins or leaves all functions of a slot, the jump is made to lead to the
- * trampoline of another set, and no call site is patched. Functions that change
- * their set while others of their slot keep it move to another slot, and their
+ * Call sites do not call the trampoline directly. They call a jump that leads
+ * to it. All functions that call the same jump form a slot. When an ops joins
+ * or leaves all functions of a slot, the jump is redirected to the trampoline
+ * of another set, and no call site is patched. When the set changes for only
+ * some functions of a slot, these functions move to another slot, and their
  * call sites are patched.
  *
- * Each record names two slots: the one that its function belongs to, which says
- * which set of ops traces it, and the one whose jump it calls now. The first
- * follows each change of the record's count of ops at once: the set that results
- * when some ops joins or leaves the set of a slot is looked up once per update,
- * so no filter is looked at but the one that changes. Slots that records get on
- * the way are "fresh". Before call sites are patched, ftrace_mux_prepare()
- * settles them: each takes over the slot that its records come from, is merged
- * with another slot of its set, or stays.
+ * Each record holds two slot IDs. The first is that of the slot it belongs to,
+ * which determines the set of ops that trace the function. The second is that
+ * of the jump that the function calls now. The first is updated together with
+ * the ops count of the record. The set that results when an ops joins or leaves
+ * the set of a slot is looked up once per update, so only the filter that
+ * changes is tested. Slots created during an update are "fresh". Before call
+ * sites are patched, ftrace_mux_prepare() resolves them: a fresh slot takes
+ * over the slot that its records come from, is merged with another slot of its
+ * set, or is kept.
  *
- * If there are more sets than may have a trampoline, those that the most
- * functions have in common get one. Functions of the others call the list
- * function, as they always have.
+ * If there are more sets than may have a trampoline, the sets with the most
+ * functions get one. Functions of the other sets call the list function, as
+ * they do without sets.
+ *
+ * The life of a set. Each step holds ftrace_lock, the waits in between do not:
+ *
+ *   created    by ftrace_mux_join() or ftrace_mux_leave(), for the first record
+ *     |        with these ops; the record gets a fresh slot
+ *     v
+ *   selected   by ftrace_mux_prepare(), which creates the trampoline and jumps,
+ *     |        and redirects jumps in use [text_mutex]
+ *     v
+ *   called     when call sites are patched [text_mutex]; tasks in the code hold
+ *     |        no lock, and can be preempted there
+ *     v
+ *   unused     when the last record has left, jumps and call sites as above;
+ *     |        ftrace_mux_remove_ops() removes the sets of an unregistered ops
+ *     |        from the table, so that no record gets them
+ *     v
+ *   retired    by ftrace_mux_finish(), which frees the set and its slots and
+ *     |        queues trampoline and jumps
+ *     |  ftrace_synchronize(), synchronize_rcu_tasks(): tasks have left
+ *     v
+ *   erased     by ftrace_mux_free_retired(), from the tree in which unwinders
+ *     |        search with preemption disabled
+ *     |  ftrace_synchronize(): unwinders have finished
+ *     v
+ *   freed      by ftrace_mux_free_retired()
+ *
+ * ftrace_mux_prepare() retires only the trampoline if another set is selected
+ * instead; the jumps then lead to the list function.
  */
 #include <linux/debugfs.h>
 #include <linux/hashtable.h>
@@ -43,39 +72,40 @@
 #define MODULE_PARAM_PREFIX "ftrace_mux."
 
 /*
- * How many sets may have a trampoline, which takes some hundred bytes, and some
- * microseconds whenever an ops joins or leaves all of them. Zero turns sets off.
+ * Maximum number of sets with a trampoline. Each trampoline takes a few hundred
+ * bytes, and a few microseconds of an update in which an ops joins or leaves
+ * its set. Zero disables sets.
  */
 static unsigned int max_sets = 128;
 
-/* All below is protected by ftrace_lock */
+/* ftrace_lock protects everything below */
 
 /* All sets */
 static LIST_HEAD(ftrace_sets);
-/* Those of them whose ops are all registered */
+/* Sets with all ops registered, by hash of the ops */
 static DEFINE_HASHTABLE(ftrace_set_table, 8);
 
-/* Slots by how records name them; the first is NULL */
+/* Slots by ID; entry 0 is NULL */
 static struct ftrace_slot **ftrace_slots;
 static unsigned int ftrace_slots_size;
-/* No number below that one is free */
+/* No ID below this one is free */
 static unsigned int ftrace_slots_free = 1;
-/* Those that are to be settled */
+/* Slots to be resolved by ftrace_mux_resolve() */
 static LIST_HEAD(ftrace_slots_fresh);
-/* Those that may be unused */
+/* Slots that may be unused */
 static LIST_HEAD(ftrace_slots_unused);
 
-/* Something is to be done before or after call sites are patched */
+/* ftrace_mux_prepare() and ftrace_mux_finish() have something to update */
 static bool ftrace_mux_dirty;
-/* Some functions that are traced have no slot, for want of memory */
+/* Some traced functions have no slot; ftrace_mux_track() looks for their ops */
 static bool ftrace_mux_untracked;
-/* More sets want a trampoline than may have one */
-static bool ftrace_mux_short;
-/* There was no memory for some slot, trampoline or jump */
+/* More sets qualify for a trampoline than may have one */
+static bool ftrace_mux_exhausted;
+/* The allocation of a slot, trampoline or jump has failed */
 static bool ftrace_mux_nomem;
-/* Functions have gone since trampolines were given out */
+/* Traced functions were removed since trampolines were last assigned */
 static bool ftrace_mux_lost;
-/* Changes when what slots remember of their changes is void */
+/* Incremented to invalidate each cached struct ftrace_slot_change */
 static unsigned long ftrace_mux_generation = 1;
 
 static bool ftrace_mux_is_on(void)
@@ -95,10 +125,12 @@ static bool ftrace_set_has(struct ftrace_set *set, struct ftrace_ops *ops)
 }
 
 /*
- * Do its functions call a jump? A single ops has a trampoline of its own, but a
- * manager with subops is told which of them a call is for.
+ * Do the functions of @set call a jump? With CONFIG_FTRACE_MUX_TRAMPOLINES, a
+ * function with a single ops calls the trampoline of that ops. A manager with
+ * subops needs a jump nevertheless, as its callback is passed the subops that
+ * the call is for.
  */
-static bool ftrace_set_wants_tramp(struct ftrace_set *set)
+static bool ftrace_set_needs_tramp(struct ftrace_set *set)
 {
 	return set->nr > 1 || !IS_ENABLED(CONFIG_FTRACE_MUX_TRAMPOLINES);
 }
@@ -119,7 +151,7 @@ static u32 ftrace_set_key(struct ftrace_set *set)
 	return jhash(set->ops, set->nr * sizeof(*set->ops), 0);
 }
 
-/* The set with the ops of @set, which may be that, or else is freed */
+/* Add @set. If a set with the same ops exists, free @set and return that one */
 static struct ftrace_set *ftrace_set_find(struct ftrace_set *set)
 {
 	u32 key = ftrace_set_key(set);
@@ -139,7 +171,7 @@ static struct ftrace_set *ftrace_set_find(struct ftrace_set *set)
 	return set;
 }
 
-/* No function has it any more */
+/* @set must not have slots any more */
 static void ftrace_set_free(struct ftrace_set *set)
 {
 	if (hash_hashed(&set->hash))
@@ -150,16 +182,16 @@ static void ftrace_set_free(struct ftrace_set *set)
 	kfree(set);
 }
 
-/* Are the subops of @ops in sets? */
-static bool ftrace_mux_wants_subset(struct ftrace_ops *ops)
+/* Do sets include the subops of @ops? */
+static bool ftrace_mux_uses_subset(struct ftrace_ops *ops)
 {
 	return ops->flags & FTRACE_OPS_FL_SUBSET && ftrace_is_manager(ops);
 }
 
 /*
- * The set that @ops makes of @old by joining it; NULL if there is no memory. The
- * ops of a set are in the order in which the list function calls them, each
- * manager followed by its subops.
+ * Get the set with the ops of @old and @ops; NULL on allocation failure. A set
+ * lists its ops in the order in which the list function calls them, and each
+ * manager is followed by its subops.
  */
 static struct ftrace_set *
 ftrace_set_join(struct ftrace_set *old, struct ftrace_ops *ops)
@@ -178,7 +210,7 @@ ftrace_set_join(struct ftrace_set *old, struct ftrace_ops *ops)
 		if (op == ops)
 			goto found;
 		before += before < nr && old->ops[before] == op;
-		if (!ftrace_mux_wants_subset(op))
+		if (!ftrace_mux_uses_subset(op))
 			continue;
 		ftrace_for_each_subop(op, subops) {
 			if (subops == ops)
@@ -199,7 +231,7 @@ found:
 	return ftrace_set_find(set);
 }
 
-/* The set that is left of @old, which has others as well, without @ops */
+/* Get the set with the ops of @old except @ops; there must be others */
 static struct ftrace_set *
 ftrace_set_leave(struct ftrace_set *old, struct ftrace_ops *ops)
 {
@@ -222,7 +254,7 @@ static struct ftrace_slot *ftrace_slot(unsigned int id)
 	return id ? ftrace_slots[id] : NULL;
 }
 
-/* A free number for a slot, with room for it; zero if there is none */
+/* Find a free slot ID, growing ftrace_slots if needed; zero on failure */
 static unsigned int ftrace_slots_find_free(void)
 {
 	struct ftrace_slot **slots;
@@ -248,7 +280,7 @@ static unsigned int ftrace_slots_find_free(void)
 	return id;
 }
 
-/* A fresh slot of @set for records that come from @root, or had none */
+/* Create a fresh slot of @set for records of @root; NULL if they had no slot */
 static struct ftrace_slot *
 ftrace_slot_create(struct ftrace_set *set, struct ftrace_slot *root)
 {
@@ -279,7 +311,7 @@ static bool ftrace_slot_is_fresh(struct ftrace_slot *slot)
 	return !list_empty(&slot->fresh);
 }
 
-/* Is the function of @rec one of those by which the slot that it had is called? */
+/* Does the function of @rec call the jump of @slot->root? */
 static bool ftrace_rec_calls_root(struct dyn_ftrace *rec, struct ftrace_slot *slot)
 {
 	return slot->root && ftrace_rec_slot_called(rec) == slot->root->id;
@@ -291,12 +323,12 @@ static void ftrace_slot_may_be_unused(struct ftrace_slot *slot)
 		list_add(&slot->unused, &ftrace_slots_unused);
 }
 
-/* @rec belongs to slot @to from here on; NULL for none */
+/* Move @rec to slot @to, or just remove it from its slot if @to is NULL */
 static void ftrace_rec_set_slot(struct dyn_ftrace *rec, struct ftrace_slot *to)
 {
 	struct ftrace_slot *from = ftrace_slot(ftrace_rec_slot(rec));
 
-	if (to && !ftrace_rec_may_have_slot(rec)) {
+	if (to && !ftrace_rec_reserve_slot(rec)) {
 		ftrace_mux_untracked = true;
 		ftrace_mux_nomem = true;
 		to = NULL;
@@ -317,14 +349,14 @@ static void ftrace_rec_set_slot(struct dyn_ftrace *rec, struct ftrace_slot *to)
 			to->moved++;
 	}
 
-	ftrace_rec_choose_slot(rec, to ? to->id : 0);
+	ftrace_rec_assign_slot(rec, to ? to->id : 0);
 	ftrace_mux_dirty = true;
 }
 
 /**
- * ftrace_rec_call - the call site of a record is patched
+ * ftrace_rec_call - update a record whose call site is patched
  * @rec:	the record
- * @id:		the slot that its function calls from now on, or zero
+ * @id:		slot ID of the jump that its function calls from now on, or zero
  *
  * Context: ftrace_lock held.
  */
@@ -348,7 +380,7 @@ void ftrace_rec_call(struct dyn_ftrace *rec, unsigned int id)
 	ftrace_rec_call_slot(rec, id, slot ? slot->jump : NULL);
 }
 
-/* A slot of @set for records that come from @root, if not that itself */
+/* Get a slot of @set for records of @root: @root itself, or a fresh one */
 static struct ftrace_slot *
 ftrace_slot_get(struct ftrace_set *set, struct ftrace_slot *root)
 {
@@ -365,7 +397,7 @@ ftrace_slot_get(struct ftrace_set *set, struct ftrace_slot *root)
 	return ftrace_slot_create(set, root);
 }
 
-/* The slot for records of @from, or none, after @ops joins or leaves */
+/* Get the slot for records of @from, or of no slot, if @ops joins or leaves */
 static struct ftrace_slot *
 ftrace_slot_change(struct ftrace_slot *from, struct ftrace_ops *ops, bool join)
 {
@@ -384,10 +416,10 @@ ftrace_slot_change(struct ftrace_slot *from, struct ftrace_ops *ops, bool join)
 	return ftrace_slot_get(set, from);
 }
 
-/* For those records that had no slot */
+/* Like &ftrace_slot.changes, for records that had no slot */
 static struct ftrace_slot_change ftrace_first_change;
 
-/* The slot for records of @from, or none, after @ops joins or leaves; remembered */
+/* Like ftrace_slot_change(), but with one lookup per change and generation */
 static struct ftrace_slot *
 ftrace_slot_next(struct ftrace_slot *from, struct ftrace_ops *ops, bool join)
 {
@@ -398,7 +430,7 @@ ftrace_slot_next(struct ftrace_slot *from, struct ftrace_ops *ops, bool join)
 	if (change->ops == ops && change->generation == ftrace_mux_generation)
 		return change->to;
 
-	/* Does it trace the function already, or has not done so? */
+	/* A joining ops must not be in the set yet, a leaving one must be */
 	if (WARN_ON_ONCE(from && ftrace_set_has(from->set, ops) == join)) {
 		ftrace_mux_untracked = true;
 	} else if (join || from->set->nr > 1) {
@@ -422,9 +454,9 @@ static void ftrace_rec_change(struct dyn_ftrace *rec, struct ftrace_ops *ops,
 }
 
 /*
- * Did nothing trace the function of @rec, which has no slot, before an ops joined
- * and made it @count ops? Otherwise its slot has been lost, and ftrace_mux_track()
- * finds out what traces it.
+ * Was the function of @rec, which has no slot, untraced before an ops joined
+ * and raised its count to @count? Otherwise the record has lost its slot, and
+ * ftrace_mux_track() finds the ops that trace it.
  */
 static bool ftrace_rec_is_new(struct dyn_ftrace *rec, unsigned long count)
 {
@@ -432,8 +464,8 @@ static bool ftrace_rec_is_new(struct dyn_ftrace *rec, unsigned long count)
 }
 
 /**
- * ftrace_mux_join - an ops traces a function from now on
- * @rec:	the record of the function, whose count includes the ops already
+ * ftrace_mux_join - an ops starts to trace a function
+ * @rec:	record of the function, with a count that already includes @ops
  * @ops:	the ops, which is registered
  *
  * Context: ftrace_lock held; may sleep.
@@ -448,8 +480,8 @@ void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_leave - an ops does not trace a function any more
- * @rec:	the record of the function, whose count does not include the ops
+ * ftrace_mux_leave - an ops stops tracing a function
+ * @rec:	record of the function, with a count that excludes @ops
  * @ops:	the ops
  *
  * Context: ftrace_lock held; may sleep.
@@ -461,13 +493,13 @@ void ftrace_mux_leave(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_join_new - an ops traces a function of a module that has just come
- * @rec:	the record of the function, whose count includes the ops already
- * @slot:	what this returned for the last ops that traces it, NULL at first
+ * ftrace_mux_join_new - an ops traces a function of a newly loaded module
+ * @rec:	record of the function, with a count that already includes @ops
+ * @slot:	result for the previous ops that traces it, NULL for the first
  * @ops:	the ops; those before it in ftrace_ops_list have joined already
  *
  * Context: ftrace_lock held; may sleep.
- * Return: what ftrace_mux_add() needs after the last ops.
+ * Return: the slot to pass to ftrace_mux_add() after the last ops.
  */
 struct ftrace_slot *ftrace_mux_join_new(struct dyn_ftrace *rec,
 					struct ftrace_slot *slot,
@@ -475,12 +507,12 @@ struct ftrace_slot *ftrace_mux_join_new(struct dyn_ftrace *rec,
 {
 	struct ftrace_ops *subops;
 
-	/* If it had others, and no slot, the others have been lost */
+	/* Other ops are counted, but there is no slot: it was lost */
 	if (!ftrace_mux_is_on() || (!slot && ftrace_rec_count(rec) > 1))
 		return NULL;
 
 	slot = ftrace_slot_next(slot, ops, true);
-	if (!ftrace_mux_wants_subset(ops))
+	if (!ftrace_mux_uses_subset(ops))
 		return slot;
 
 	ftrace_for_each_subop(ops, subops) {
@@ -492,8 +524,8 @@ struct ftrace_slot *ftrace_mux_join_new(struct dyn_ftrace *rec,
 }
 
 /**
- * ftrace_mux_add - a function of a module that has just come is traced
- * @rec:	the record of the function
+ * ftrace_mux_add - assign a slot to a function of a newly loaded module
+ * @rec:	record of the function
  * @slot:	from ftrace_mux_join_new() for the last ops that traces it
  *
  * Context: ftrace_lock held; may sleep.
@@ -512,8 +544,8 @@ static bool ftrace_filter_traces(struct ftrace_ops_hash *filter, unsigned long i
 /**
  * ftrace_mux_subops_change - the filter of a subop has changed
  * @subops:	the subop, linked to its manager
- * @old:	what it traced before; NULL for nothing
- * @new:	what it traces from now on; NULL for nothing
+ * @old:	filter before the change; NULL if the subop traced nothing
+ * @new:	filter after the change; NULL if the subop traces nothing
  *
  * Context: ftrace_lock held; may sleep.
  */
@@ -538,7 +570,10 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
 		if (was == is)
 			continue;
 
-		/* The manager may be counted later, but nothing else is */
+		/*
+		 * Without a slot, no ops may be counted: the manager itself is
+		 * counted later
+		 */
 		if (ftrace_rec_slot(rec) || (is && ftrace_rec_is_new(rec, 0)))
 			ftrace_rec_change(rec, subops, is);
 		cond_resched();
@@ -546,11 +581,11 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
 }
 
 /**
- * ftrace_mux_drop - a record goes away
+ * ftrace_mux_drop - a record is removed
  * @rec:	the record
  *
- * Its slot may be unused then. ftrace_mux_finish() frees it, if only with the
- * next update.
+ * This may leave its slot unused. ftrace_mux_finish() frees the slot, possibly
+ * only after the next update.
  *
  * Context: ftrace_lock held.
  */
@@ -564,7 +599,7 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 	ftrace_rec_drop(rec);
 }
 
-/* Find out from all filters which ops trace the function of @rec */
+/* Test all filters for the function of @rec; at most @max ops match */
 static void ftrace_rec_track(struct dyn_ftrace *rec, unsigned int max)
 {
 	struct ftrace_ops *op, *subops;
@@ -580,7 +615,7 @@ static void ftrace_rec_track(struct dyn_ftrace *rec, unsigned int max)
 		    !hash_contains_ip(rec->ip, op->func_hash))
 			continue;
 		set->ops[set->nr++] = op;
-		if (!ftrace_mux_wants_subset(op))
+		if (!ftrace_mux_uses_subset(op))
 			continue;
 		ftrace_for_each_subop(op, subops) {
 			if (hash_contains_ip(rec->ip, subops->func_hash))
@@ -601,7 +636,7 @@ out_untracked:
 	ftrace_mux_nomem = true;
 }
 
-/* Find out which ops trace the functions of those records that have no slot */
+/* Find the ops that trace the functions of records without a slot */
 static void ftrace_mux_track(void)
 {
 	struct ftrace_ops *op, *subops;
@@ -627,15 +662,15 @@ static void ftrace_mux_track(void)
 	}
 }
 
-/* Give the slot that its records come from to the set of a fresh one, if all have left */
+/* If @slot has all callers of its root, move the root to the set of @slot */
 static bool ftrace_slot_take_over(struct ftrace_slot *slot)
 {
 	struct ftrace_slot *root = slot->root;
 
-	if (!root || !root->jump || !ftrace_set_wants_tramp(slot->set))
+	if (!root || !root->jump || !ftrace_set_needs_tramp(slot->set))
 		return false;
 
-	/* Functions that do not belong to the new set must not come to call it */
+	/* All functions that call its jump must belong to the new set */
 	if (root->records || slot->moved != root->callers)
 		return false;
 
@@ -645,7 +680,7 @@ static bool ftrace_slot_take_over(struct ftrace_slot *slot)
 	return true;
 }
 
-/* A slot of the same set that can have the records of a fresh one */
+/* Find a slot of the same set that a fresh slot can be merged into */
 static struct ftrace_slot *ftrace_slot_find_other(struct ftrace_slot *slot)
 {
 	struct ftrace_slot *other;
@@ -660,12 +695,12 @@ static struct ftrace_slot *ftrace_slot_find_other(struct ftrace_slot *slot)
 
 static void ftrace_slot_merge(struct ftrace_slot *slot, struct ftrace_slot *into)
 {
-	slot->settled = into;
+	slot->merged_into = into;
 	into->records += slot->records;
 	slot->records = 0;
 }
 
-/* Have all records that belong to slots that were merged belong to what is left */
+/* Reassign the records of merged slots to the slots they were merged into */
 static void ftrace_mux_rename(void)
 {
 	struct ftrace_page *pg;
@@ -674,12 +709,12 @@ static void ftrace_mux_rename(void)
 	for_each_ftrace_rec(pg, rec) {
 		unsigned int id = ftrace_rec_slot(rec);
 
-		if (id && ftrace_slots[id]->settled)
-			ftrace_rec_choose_slot(rec, ftrace_slots[id]->settled->id);
+		if (id && ftrace_slots[id]->merged_into)
+			ftrace_rec_assign_slot(rec, ftrace_slots[id]->merged_into->id);
 	}
 }
 
-/* No record names it any more, but tasks may still be in its jump */
+/* No record refers to @slot any more, but tasks may still be in its jump */
 static void ftrace_slot_free(struct ftrace_slot *slot)
 {
 	list_del(&slot->list);
@@ -691,8 +726,8 @@ static void ftrace_slot_free(struct ftrace_slot *slot)
 	kfree(slot);
 }
 
-/* Settle the fresh slots. Returns whether call sites have to be patched */
-static bool ftrace_mux_settle(void)
+/* Resolve the fresh slots. Returns whether call sites have to be patched */
+static bool ftrace_mux_resolve(void)
 {
 	struct ftrace_slot *slot, *next, *other;
 	bool rename = false, patch = false;
@@ -710,8 +745,8 @@ static bool ftrace_mux_settle(void)
 
 		other = ftrace_slot_find_other(slot);
 		/*
-		 * What calls no jump, and is to call none, is not our business.
-		 * Records that had no slot are patched anyway.
+		 * Call sites that call no jump, and will call none, do not
+		 * depend on slots. Records that had no slot are patched anyway.
 		 */
 		if (slot->moved || (slot->root && other && other->jump))
 			patch = true;
@@ -720,7 +755,7 @@ static bool ftrace_mux_settle(void)
 			rename = true;
 		} else {
 			/* Records that had no slot are patched anyway */
-			slot->newcomers = !slot->root;
+			slot->first_slot = !slot->root;
 			slot->root = NULL;
 			slot->moved = 0;
 			list_del_init(&slot->fresh);
@@ -730,7 +765,7 @@ static bool ftrace_mux_settle(void)
 	if (rename)
 		ftrace_mux_rename();
 
-	/* What is left was merged, or no record has stayed there */
+	/* The remaining slots were merged, or have no records */
 	list_for_each_entry_safe(slot, next, &ftrace_slots_fresh, fresh) {
 		list_del(&slot->fresh);
 		ftrace_slot_free(slot);
@@ -740,7 +775,7 @@ static bool ftrace_mux_settle(void)
 	return patch;
 }
 
-/* Do functions call jumps of that set? */
+/* Does a slot of @set have a jump that functions may call? */
 static bool ftrace_set_is_called(struct ftrace_set *set)
 {
 	struct ftrace_slot *slot;
@@ -753,14 +788,15 @@ static bool ftrace_set_is_called(struct ftrace_set *set)
 }
 
 /*
- * How much the set wants a trampoline: by how many functions have it, and then so
- * that trampolines may stay, and call sites. Zero if it wants none.
+ * Rank a set by its number of functions. Among equals, prefer sets that have a
+ * trampoline or jumps already, so that these and their call sites can stay.
+ * Zero means that the set needs no trampoline, or cannot have one.
  */
 static unsigned long ftrace_set_rank(struct ftrace_set *set)
 {
 	unsigned int i, callees = 0;
 
-	if (!set->records || set->stale || !ftrace_set_wants_tramp(set))
+	if (!set->records || set->stale || !ftrace_set_needs_tramp(set))
 		return 0;
 
 	for (i = 0; i < set->nr; i++)
@@ -782,7 +818,7 @@ static unsigned int ftrace_mux_count_sets(unsigned long rank)
 	return nr;
 }
 
-/* Select those that may have a trampoline: at most @max, of the highest ranks */
+/* Select at most @max sets, those of the highest ranks, for trampolines */
 static void ftrace_mux_select_sets(unsigned int max)
 {
 	unsigned long low = 0, high = 1, mid;
@@ -793,10 +829,10 @@ static void ftrace_mux_select_sets(unsigned int max)
 		set->rank = ftrace_set_rank(set);
 		high = max(high, set->rank + 1);
 	}
-	ftrace_mux_short = ftrace_mux_count_sets(1) > max;
+	ftrace_mux_exhausted = ftrace_mux_count_sets(1) > max;
 
-	/* There is room for those of rank @high and above, but not for all of @low */
-	if (!ftrace_mux_short)
+	/* Sets of rank @high and above are within @max, of @low are not */
+	if (!ftrace_mux_exhausted)
 		high = 1;
 	while (high - low > 1) {
 		mid = low + (high - low) / 2;
@@ -816,7 +852,7 @@ static void ftrace_mux_select_sets(unsigned int max)
 	}
 }
 
-static bool ftrace_set_wants_regs(struct ftrace_set *set)
+static bool ftrace_set_needs_regs(struct ftrace_set *set)
 {
 	unsigned int i;
 
@@ -828,8 +864,8 @@ static bool ftrace_set_wants_regs(struct ftrace_set *set)
 }
 
 /*
- * Make the trampolines that are wanted, and jumps to them. Returns whether call
- * sites have to be patched, to call new jumps.
+ * Create the missing trampolines of selected sets, and jumps to them. Returns
+ * whether call sites have to be patched to call new jumps.
  */
 static bool ftrace_mux_create(void)
 {
@@ -857,7 +893,7 @@ static bool ftrace_mux_create(void)
 			slot->jump = ftrace_mux_jump_create(set->tramp);
 			if (!slot->jump)
 				ftrace_mux_nomem = true;
-			else if (!slot->newcomers)
+			else if (!slot->first_slot)
 				patch = true;
 		}
 		cond_resched();
@@ -868,7 +904,7 @@ static bool ftrace_mux_create(void)
 	return patch;
 }
 
-/* Have jumps lead to where they are to lead to from now on */
+/* Redirect the jumps of each set to its trampoline, or to the list function */
 static void ftrace_mux_update_jumps(void)
 {
 	struct ftrace_mux_tramp *tramp;
@@ -881,17 +917,17 @@ static void ftrace_mux_update_jumps(void)
 
 		tramp = set->selected ? set->tramp : NULL;
 		list_for_each_entry(slot, &set->slots, list) {
-			slot->newcomers = false;
+			slot->first_slot = false;
 			if (slot->jump && slot->records)
-				ftrace_mux_jump_lead(slot->jump, tramp,
-						     !set->stale &&
-						     ftrace_set_wants_regs(set));
+				ftrace_mux_jump_redirect(slot->jump, tramp,
+							 !set->stale &&
+							 ftrace_set_needs_regs(set));
 		}
 	}
 
 	arch_ftrace_mux_sync();
 
-	/* Now that no jump leads there */
+	/* No jump leads to these trampolines any more */
 	list_for_each_entry(set, &ftrace_sets, list) {
 		if (set->records && !set->selected && set->tramp) {
 			ftrace_mux_retire(&set->tramp->code);
@@ -901,12 +937,12 @@ static void ftrace_mux_update_jumps(void)
 }
 
 /**
- * ftrace_rec_target - the slot whose jump a function is to call
- * @rec:	its record
+ * ftrace_rec_target - find the slot of the jump that a function should call
+ * @rec:	record of the function
  *
  * Context: ftrace_lock held.
- * Return: the number of the slot, or zero if the function is to call none. If
- * that is not settled, the one that it calls.
+ * Return: the slot ID, or zero if the function should call no jump. If the slot
+ * of the record is still fresh, the slot ID of the jump that it calls now.
  */
 unsigned int ftrace_rec_target(struct dyn_ftrace *rec)
 {
@@ -918,20 +954,20 @@ unsigned int ftrace_rec_target(struct dyn_ftrace *rec)
 	if (ftrace_slot_is_fresh(slot))
 		return ftrace_rec_slot_called(rec);
 	if (!slot->jump || !ftrace_rec_count(rec) ||
-	    !ftrace_set_wants_tramp(slot->set))
+	    !ftrace_set_needs_tramp(slot->set))
 		return 0;
 
 	return id;
 }
 
-/* Have all functions found to call the jumps of their slots */
+/* Let the list function use the jumps of the slots that records belong to */
 static void ftrace_mux_call_jumps(void)
 {
 	struct ftrace_page *pg;
 	struct dyn_ftrace *rec;
 
 	for_each_ftrace_rec(pg, rec) {
-		if (!ftrace_rec_is_known(rec))
+		if (!ftrace_rec_has_entry(rec))
 			continue;
 		ftrace_rec_call(rec, ftrace_rec_target(rec));
 		if (!ftrace_rec_slot(rec) && !ftrace_rec_slot_called(rec))
@@ -941,13 +977,13 @@ static void ftrace_mux_call_jumps(void)
 }
 
 /**
- * ftrace_mux_prepare - have jumps lead to the ops that trace the functions
+ * ftrace_mux_prepare - update sets, their trampolines and jumps
  *
- * To be called when what the records say is up to date, before call sites are
- * patched, and followed by ftrace_mux_finish().
+ * Call this when the records are up to date, before call sites are patched.
+ * ftrace_mux_finish() has to follow.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- * Return: whether there are call sites that have to be patched.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * Return: true if call sites have to be patched.
  */
 bool ftrace_mux_prepare(void)
 {
@@ -962,15 +998,15 @@ bool ftrace_mux_prepare(void)
 		patch = true;
 	}
 
-	if (!ftrace_mux_dirty && !ftrace_mux_short && !retry)
+	if (!ftrace_mux_dirty && !ftrace_mux_exhausted && !retry)
 		return false;
 	ftrace_mux_dirty = true;
 
-	patch |= ftrace_mux_settle();
+	patch |= ftrace_mux_resolve();
 	patch |= ftrace_mux_create();
 	ftrace_mux_update_jumps();
 
-	/* Where there is no code to be called there is none to be patched */
+	/* Without trampolines, a change of sets does not affect call sites */
 	if (!IS_ENABLED(CONFIG_FTRACE_MUX_TRAMPOLINES)) {
 		ftrace_mux_call_jumps();
 		patch = false;
@@ -980,9 +1016,9 @@ bool ftrace_mux_prepare(void)
 }
 
 /**
- * ftrace_mux_finish - let go of slots and sets that are not in use any more
+ * ftrace_mux_finish - free unused slots and sets
  *
- * Context: ftrace_lock held, after call sites were patched or records vanished.
+ * Context: ftrace_lock held, after call sites were patched or records removed.
  */
 void ftrace_mux_finish(void)
 {
@@ -990,8 +1026,9 @@ void ftrace_mux_finish(void)
 	struct ftrace_set *set, *next;
 
 	/*
-	 * If ftrace has died then functions may call whatever they did before.
-	 * And what is not settled yet knows where it comes from.
+	 * After a failure of ftrace, functions may still call the jumps that
+	 * they called before. Fresh slots still refer to the slots that their
+	 * records had.
 	 */
 	if (!ftrace_mux_dirty || unlikely(ftrace_is_dead()) ||
 	    !list_empty(&ftrace_slots_fresh))
@@ -1014,10 +1051,11 @@ void ftrace_mux_finish(void)
 }
 
 /**
- * ftrace_mux_command - what has to be done of what the records say
+ * ftrace_mux_command - get the command for an update of sets
  *
  * Context: ftrace_lock held.
- * Return: FTRACE_UPDATE_SETS for ftrace_run_update_code(), or zero.
+ * Return: FTRACE_UPDATE_SETS for ftrace_run_update_code() if sets have to be
+ * updated, or zero.
  */
 int ftrace_mux_command(void)
 {
@@ -1025,10 +1063,10 @@ int ftrace_mux_command(void)
 }
 
 /*
- * An ops of the set is gone. Where the list function finds the ops that are to be
- * called, have it look for them. Elsewhere call sites are patched as ever
+ * An ops of @set is unregistered. Without trampolines, make the list function
+ * walk all registered ops. With trampolines, call sites are patched as usual.
  */
-static void ftrace_set_call_none(struct ftrace_set *set)
+static void ftrace_set_reset_jumps(struct ftrace_set *set)
 {
 	struct ftrace_slot *slot;
 
@@ -1037,26 +1075,27 @@ static void ftrace_set_call_none(struct ftrace_set *set)
 
 	list_for_each_entry(slot, &set->slots, list) {
 		if (slot->jump)
-			ftrace_mux_jump_lead(slot->jump, NULL, false);
+			ftrace_mux_jump_redirect(slot->jump, NULL, false);
 	}
 }
 
 /**
- * ftrace_mux_forget - an ops goes
- * @ops:	the ops, or subop, which is not registered any more
+ * ftrace_mux_remove_ops - an ops is unregistered
+ * @ops:	the ops or subop
  *
- * Sets with it are not given to functions any more: another ops may come to be
- * where this one was. If it is a subop, callbacks that get to know of it from a
- * subset do so before ftrace_synchronize() called after this returns.
+ * Sets that contain @ops are not assigned to functions any more, as another ops
+ * may be allocated at the same address. If @ops is a subop, callbacks may still
+ * have found it in a subset. A call of ftrace_synchronize() after this returns
+ * waits for these callbacks.
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_forget(struct ftrace_ops *ops)
+void ftrace_mux_remove_ops(struct ftrace_ops *ops)
 {
 	struct ftrace_set *set;
 
 	ftrace_mux_generation++;
-	ftrace_mux_forget_callback(ops);
+	ftrace_mux_remove_callback(ops);
 
 	list_for_each_entry(set, &ftrace_sets, list) {
 		if (!ftrace_set_has(set, ops))
@@ -1064,7 +1103,7 @@ void ftrace_mux_forget(struct ftrace_ops *ops)
 		set->stale = true;
 		if (set->tramp)
 			ftrace_mux_tramp_stale(set->tramp);
-		ftrace_set_call_none(set);
+		ftrace_set_reset_jumps(set);
 		if (hash_hashed(&set->hash))
 			hash_del(&set->hash);
 	}
@@ -1079,10 +1118,10 @@ void ftrace_mux_update_funcs(void)
 	list_for_each_entry(set, &ftrace_sets, list) {
 		struct ftrace_mux_tramp *tramp = set->tramp;
 
-		/* The ops of one that is stale may be gone */
+		/* The ops of a stale set may have been freed */
 		if (!tramp || set->stale)
 			continue;
-		/* A subset is called by what its manager is */
+		/* A subset has the callback of its manager */
 		for (i = 0; i < tramp->nr_subsets; i++)
 			WRITE_ONCE(tramp->subsets[i].ops.func,
 				   tramp->subsets[i].ops.managed->func);
@@ -1091,11 +1130,11 @@ void ftrace_mux_update_funcs(void)
 }
 #else
 /**
- * ftrace_mux_called - the slot whose jump a function calls
- * @rec:	its record
+ * ftrace_mux_called - find the slot of the jump that a function calls
+ * @rec:	record of the function
  *
  * Context: ftrace_lock held.
- * Return: the number of the slot, or zero if there is none.
+ * Return: the slot ID, or zero if the function calls no jump.
  */
 unsigned int ftrace_mux_called(struct dyn_ftrace *rec)
 {
@@ -1103,11 +1142,11 @@ unsigned int ftrace_mux_called(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_target - the slot whose jump a function is to call
- * @rec:	its record
+ * ftrace_mux_target - find the slot of the jump that a function should call
+ * @rec:	record of the function
  *
  * Context: ftrace_lock held.
- * Return: the number of the slot, or zero if there is to be none.
+ * Return: the slot ID, or zero if the function should call no jump.
  */
 unsigned int ftrace_mux_target(struct dyn_ftrace *rec)
 {
@@ -1115,9 +1154,9 @@ unsigned int ftrace_mux_target(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_patched - a function calls another jump from now on
- * @rec:	its record
- * @id:		the number of the slot, or zero for none
+ * ftrace_mux_patched - a call site is patched
+ * @rec:	record of the function
+ * @id:		slot ID of the jump that it calls from now on, or zero for none
  *
  * Context: ftrace_lock held.
  */
@@ -1127,8 +1166,8 @@ void ftrace_mux_patched(struct dyn_ftrace *rec, unsigned int id)
 }
 
 /**
- * ftrace_mux_addr - the address of the jump of a slot
- * @id:		number of the slot, from a record, or zero
+ * ftrace_mux_addr - get the address of the jump of a slot
+ * @id:		slot ID from a record, or zero
  *
  * Context: ftrace_lock held.
  * Return: the address, or 0 if @id is zero.
@@ -1141,8 +1180,8 @@ unsigned long ftrace_mux_addr(unsigned int id)
 #endif
 
 /**
- * ftrace_mux_slot - find a slot
- * @id:		its number, from a record, or zero
+ * ftrace_mux_slot - find a slot by its ID
+ * @id:		slot ID from a record, or zero
  *
  * Context: ftrace_lock held.
  * Return: the slot, or NULL if @id is zero.
@@ -1153,10 +1192,10 @@ struct ftrace_slot *ftrace_mux_slot(unsigned int id)
 }
 
 /**
- * ftrace_mux_sets - all sets
+ * ftrace_mux_sets - get the list of all sets
  *
  * Context: ftrace_lock held.
- * Return: the list of them.
+ * Return: the list.
  */
 struct list_head *ftrace_mux_sets(void)
 {
@@ -1164,10 +1203,10 @@ struct list_head *ftrace_mux_sets(void)
 }
 
 /**
- * ftrace_mux_max_sets - how many sets may have a trampoline?
+ * ftrace_mux_max_sets - get the maximum number of sets with a trampoline
  *
  * Context: ftrace_lock held.
- * Return: the number, zero if sets are off.
+ * Return: the number, zero if sets are disabled.
  */
 unsigned int ftrace_mux_max_sets(void)
 {
@@ -1175,23 +1214,24 @@ unsigned int ftrace_mux_max_sets(void)
 }
 
 /**
- * ftrace_mux_lacks_memory - has an allocation failed?
+ * ftrace_mux_alloc_failed - has an allocation failed?
  *
  * Context: ftrace_lock held.
- * Return: whether the last update had no memory for all that it wanted. The next
- * one tries again.
+ * Return: true if an allocation has failed since the last update started. The
+ * next update tries again.
  */
-bool ftrace_mux_lacks_memory(void)
+bool ftrace_mux_alloc_failed(void)
 {
 	return ftrace_mux_nomem;
 }
 
 /**
- * ftrace_mux_lost_records - have functions gone since trampolines were given out?
+ * ftrace_mux_lost_records - were traced functions removed?
  *
  * Context: ftrace_lock held.
- * Return: whether functions of modules or of init text were traced by some set
- * when they went. The next update gives out trampolines again.
+ * Return: true if, since the last update, functions of a module or of init text
+ * were removed while a set traced them. The next update assigns trampolines
+ * again.
  */
 bool ftrace_mux_lost_records(void)
 {
@@ -1200,11 +1240,11 @@ bool ftrace_mux_lost_records(void)
 
 /**
  * ftrace_mux_show - show what a function calls
- * @m:		where to show it
- * @rec:	the record of the function
+ * @m:		output
+ * @rec:	record of the function
  *
  * Context: ftrace_lock held.
- * Return: false, with nothing shown, if there is no set for the function.
+ * Return: false, with nothing shown, if the function does not call a jump.
  */
 bool ftrace_mux_show(struct seq_file *m, struct dyn_ftrace *rec)
 {
@@ -1225,7 +1265,7 @@ bool ftrace_mux_show(struct seq_file *m, struct dyn_ftrace *rec)
 
 	ftrace_mux_show_tramp(m, tramp);
 	seq_puts(m, " (set:");
-	/* The ops of one that is stale may be gone */
+	/* The ops of a stale set may have been freed */
 	for (i = 0; i < tramp->nr_callees && !set->stale; i++)
 		seq_printf(m, " %ps", tramp->callees[i]->func);
 	seq_putc(m, ')');
@@ -1233,7 +1273,7 @@ bool ftrace_mux_show(struct seq_file *m, struct dyn_ftrace *rec)
 	return true;
 }
 
-/* Have all records without a slot, for ftrace_mux_prepare() to find them one */
+/* Remove all records from their slots; ftrace_mux_prepare() assigns new ones */
 static void ftrace_mux_restart(void)
 {
 	struct ftrace_page *pg;
@@ -1247,11 +1287,11 @@ static void ftrace_mux_restart(void)
 }
 
 /**
- * ftrace_mux_limit - say how many sets may have a trampoline
- * @max:	the number, zero to turn sets off
+ * ftrace_mux_limit - set the maximum number of sets with a trampoline
+ * @max:	the number, zero to disable sets
  *
  * Context: may sleep.
- * Return: what it was before.
+ * Return: the previous maximum.
  */
 unsigned int ftrace_mux_limit(unsigned int max)
 {
@@ -1263,7 +1303,7 @@ unsigned int ftrace_mux_limit(unsigned int max)
 	if (!old != !max)
 		ftrace_mux_restart();
 	/* There may be too many trampolines now, or too few */
-	ftrace_mux_short = true;
+	ftrace_mux_exhausted = true;
 	ftrace_mux_dirty = true;
 	if (ftrace_enabled && !ftrace_is_dead() &&
 	    rcu_access_pointer(ftrace_ops_list) != &ftrace_list_end)
@@ -1290,7 +1330,7 @@ static const struct kernel_param_ops ftrace_mux_max_sets_ops = {
 };
 
 module_param_cb(max_sets, &ftrace_mux_max_sets_ops, &max_sets, 0644);
-MODULE_PARM_DESC(max_sets, "How many sets of ops may have a trampoline, 0 for none");
+MODULE_PARM_DESC(max_sets, "Maximum number of sets of ops with a trampoline (0 disables sets)");
 
 static void ftrace_mux_show_set(struct seq_file *m, struct ftrace_set *set)
 {
@@ -1321,7 +1361,7 @@ static int ftrace_mux_sets_show(struct seq_file *m, void *v)
 
 	mutex_lock(&ftrace_lock);
 
-	/* There may be ops that are gone */
+	/* Ops of the sets may have been freed */
 	if (unlikely(ftrace_is_dead())) {
 		ret = -ENODEV;
 		goto out;
@@ -1334,7 +1374,7 @@ static int ftrace_mux_sets_show(struct seq_file *m, void *v)
 		ftrace_mux_show_set(m, set);
 	}
 	seq_printf(m, "%u of at most %u sets%s\n", nr, max_sets,
-		   ftrace_mux_short ? ", not enough" : "");
+		   ftrace_mux_exhausted ? ", not enough" : "");
 out:
 	mutex_unlock(&ftrace_lock);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which ops trace each function, and what the function calls for that
+ * Sets of ftrace_ops, and the slots and jumps of the functions they trace
  *
- * Between ftrace_mux.c and ftrace_mux_code.c, and for tests of them. All of it
- * with ftrace_lock held, but for what the list function calls.
+ * Shared by ftrace_mux.c, ftrace_mux_code.c, ftrace_mux_table.c and their
+ * tests. Everything here requires ftrace_lock, except what the list function
+ * calls.
  */
 #ifndef _KERNEL_TRACE_FTRACE_MUX_H
 #define _KERNEL_TRACE_FTRACE_MUX_H
@@ -13,22 +14,22 @@
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* Slots are numbered from 1 to this */
+/* Slot IDs range from 1 to this value */
 #define FTRACE_SLOT_MASK	0xffffUL
 
 /**
- * struct ftrace_set - the ops that trace some functions
- * @hash:	in the table of the sets that can be found
- * @list:	in the list of all sets
- * @slots:	the slots of these functions
- * @records:	how many functions there are
- * @tramp:	the trampoline that calls the ops; NULL if there is none
- * @stale:	one of the ops is not registered any more
- * @rank:	how much it wants a trampoline, at the last update
- * @selected:	may have a trampoline
- * @nr:		how many ops there are
- * @ops:	the ops, newest first. Each manager that knows of subsets is
- *		followed by its subops among them
+ * struct ftrace_set - a set of ops that trace some functions
+ * @hash:	node in the table of sets with all ops registered
+ * @list:	node in the list of all sets
+ * @slots:	slots of the functions that the set traces
+ * @records:	number of records that belong to these slots
+ * @tramp:	trampoline that calls the ops; NULL if there is none
+ * @stale:	one of the ops has been unregistered
+ * @rank:	priority for getting a trampoline, as of the last update
+ * @selected:	the set may have a trampoline
+ * @nr:		number of ops
+ * @ops:	the ops, newest first. Each manager that supports subsets is
+ *		followed by its subops that are in the set
  */
 struct ftrace_set {
 	struct hlist_node	hash;
@@ -44,10 +45,10 @@ struct ftrace_set {
 };
 
 /**
- * struct ftrace_slot_change - what becomes of a slot's records with an ops
+ * struct ftrace_slot_change - where the records of a slot move with an ops
  * @ops:	the ops that joins or leaves
- * @to:		the slot that the records belong to then; NULL for none
- * @generation:	when that was worked out
+ * @to:		slot that the records move to; NULL for none
+ * @generation:	ftrace_mux_generation when @to was looked up
  */
 struct ftrace_slot_change {
 	struct ftrace_ops	*ops;
@@ -57,20 +58,20 @@ struct ftrace_slot_change {
 
 /**
  * struct ftrace_slot - functions with the same set that call the same jump
- * @jump:	the jump. NULL if there is none, as for the functions of a
- *		single ops
+ * @jump:	the jump. NULL if there is none, for example if there are
+ *		trampolines and only one ops traces the functions
  * @set:	the ops that trace the functions
- * @list:	in the list of @set
- * @unused:	in the list of those that may be unused
- * @id:		how the records name it, from 1 to 65535
- * @records:	how many records belong to it
- * @callers:	how many functions call @jump
- * @fresh:	in the list of those that are to be settled
- * @root:	if fresh, the slot that its records belonged to before, if any
- * @moved:	if fresh, how many of @records are among the callers of @root
- * @newcomers:	its records had no slot before, and so are patched anyway
- * @settled:	if fresh and merged, the slot that its records belong to now
- * @changes:	for an ops that leaves, and one that joins
+ * @list:	node in the list of slots of @set
+ * @unused:	node in the list of slots that may be unused
+ * @id:		ID that the records store, from 1 to 65535
+ * @records:	number of records that belong to the slot
+ * @callers:	number of functions that call @jump
+ * @fresh:	node in the list of slots to be resolved
+ * @root:	if fresh, the slot that its records had before, if any
+ * @moved:	if fresh, how many of @records are callers of @root
+ * @first_slot:	its records had no slot before, and are patched anyway
+ * @merged_into:	if fresh and merged, the slot that its records belong to now
+ * @changes:	cached lookups for an ops that leaves, and for one that joins
  */
 struct ftrace_slot {
 	struct ftrace_mux_jump	*jump;
@@ -83,27 +84,27 @@ struct ftrace_slot {
 	struct list_head	fresh;
 	struct ftrace_slot	*root;
 	unsigned long		moved;
-	bool			newcomers;
-	struct ftrace_slot	*settled;
+	bool			first_slot;
+	struct ftrace_slot	*merged_into;
 	struct ftrace_slot_change changes[2];
 };
 
 struct ftrace_mux_tramp *ftrace_mux_tramp_create(struct ftrace_ops *const *ops,
 						 unsigned int nr);
 struct ftrace_mux_jump *ftrace_mux_jump_create(struct ftrace_mux_tramp *tramp);
-void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
-			  struct ftrace_mux_tramp *tramp, bool regs);
+void ftrace_mux_jump_redirect(struct ftrace_mux_jump *jump,
+			      struct ftrace_mux_tramp *tramp, bool regs);
 void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp);
 void ftrace_mux_tramp_stale(struct ftrace_mux_tramp *tramp);
 void ftrace_mux_retire(struct ftrace_mux_code *code);
-void ftrace_mux_forget_callback(struct ftrace_ops *ops);
+void ftrace_mux_remove_callback(struct ftrace_ops *ops);
 
 unsigned int ftrace_rec_target(struct dyn_ftrace *rec);
 void ftrace_rec_call(struct dyn_ftrace *rec, unsigned int id);
 struct ftrace_slot *ftrace_mux_slot(unsigned int id);
 struct list_head *ftrace_mux_sets(void);
 unsigned int ftrace_mux_max_sets(void);
-bool ftrace_mux_lacks_memory(void);
+bool ftrace_mux_alloc_failed(void);
 bool ftrace_mux_lost_records(void);
 unsigned int ftrace_mux_limit(unsigned int max);
 
@@ -112,30 +113,30 @@ unsigned int ftrace_mux_limit(unsigned int max);
 #define FTRACE_SLOT_CALLED_SHIFT	32
 #define FTRACE_SLOT_SHIFT		48
 
-/* The slot whose jump the function of a record calls, 0 if none */
+/* Slot ID of the jump that the function of @rec calls, 0 if none */
 static inline unsigned int ftrace_rec_slot_called(struct dyn_ftrace *rec)
 {
 	return rec->flags >> FTRACE_SLOT_CALLED_SHIFT & FTRACE_SLOT_MASK;
 }
 
-/* The slot that it belongs to, 0 if none */
+/* ID of the slot that @rec belongs to, 0 if none */
 static inline unsigned int ftrace_rec_slot(struct dyn_ftrace *rec)
 {
 	return rec->flags >> FTRACE_SLOT_SHIFT & FTRACE_SLOT_MASK;
 }
 
-static inline bool ftrace_rec_is_known(struct dyn_ftrace *rec)
+static inline bool ftrace_rec_has_entry(struct dyn_ftrace *rec)
 {
 	return true;
 }
 
-static inline bool ftrace_rec_may_have_slot(struct dyn_ftrace *rec)
+static inline bool ftrace_rec_reserve_slot(struct dyn_ftrace *rec)
 {
 	return true;
 }
 
 static inline void
-ftrace_rec_choose_slot(struct dyn_ftrace *rec, unsigned long id)
+ftrace_rec_assign_slot(struct dyn_ftrace *rec, unsigned long id)
 {
 	rec->flags &= ~(FTRACE_SLOT_MASK << FTRACE_SLOT_SHIFT);
 	rec->flags |= id << FTRACE_SLOT_SHIFT;
@@ -153,13 +154,13 @@ static inline void ftrace_rec_drop(struct dyn_ftrace *rec) { }
 #else /* !CONFIG_FTRACE_MUX_TRAMPOLINES */
 
 /**
- * struct ftrace_mux_func - a function that some ops traces
- * @node:	in the table
- * @ip:		address of its record
- * @jump:	what leads to the ops that trace it
- * @slot:	number of the slot that it belongs to, zero for none
- * @called:	number of the slot of @jump, zero for none
- * @rcu:	to free it
+ * struct ftrace_mux_func - a traced function
+ * @node:	node in the hash table
+ * @ip:		address of the call site, as in the record
+ * @jump:	leads to the ops that trace the function
+ * @slot:	ID of the slot that the record belongs to, zero for none
+ * @called:	ID of the slot of @jump, zero for none
+ * @rcu:	for freeing after a grace period
  */
 struct ftrace_mux_func {
 	struct hlist_node	node;
@@ -171,16 +172,16 @@ struct ftrace_mux_func {
 };
 
 /**
- * struct ftrace_mux_table - functions by address
- * @mask:	how many heads there are, less one
- * @heads:	the functions
+ * struct ftrace_mux_table - hash table of traced functions
+ * @mask:	number of buckets, minus one
+ * @heads:	the buckets
  */
 struct ftrace_mux_table {
 	unsigned long		mask;
 	struct hlist_head	heads[];
 };
 
-/* Those of the table */
+/* Buckets of the current table */
 extern struct hlist_head *ftrace_mux_heads;
 extern struct ftrace_mux_tramp ftrace_mux_walk;
 
@@ -192,11 +193,11 @@ static __always_inline struct hlist_head *ftrace_mux_head(unsigned long ip)
 
 	table = container_of(heads, struct ftrace_mux_table, heads[0]);
 
-	/* There are seldom two functions in 16 bytes; nothing better is as fast */
+	/* Few call sites share 16 bytes, and a better hash would be slower */
 	return &heads[ip >> 4 & table->mask];
 }
 
-/* With ftrace_lock held, or as for ftrace_mux_find_tramp() */
+/* With ftrace_lock held, or in the context of ftrace_mux_find_tramp() */
 static __always_inline struct ftrace_mux_func *ftrace_mux_find(unsigned long ip)
 {
 	struct ftrace_mux_func *func;
@@ -210,12 +211,12 @@ static __always_inline struct ftrace_mux_func *ftrace_mux_find(unsigned long ip)
 }
 
 /**
- * ftrace_mux_find_tramp - find out which ops trace a function
- * @ip:		address of its record
+ * ftrace_mux_find_tramp - find the ops that trace a function
+ * @ip:		address of the call site, as in the record
  *
- * Context: any, NMI included. What is returned is valid until the task schedules
- * voluntarily or goes to user space.
- * Return: the ops to be called; ftrace_mux_walk if they are not known.
+ * Context: any, NMI included. The returned pointer is valid until the task
+ * schedules voluntarily or enters user space.
+ * Return: the ops to be called; ftrace_mux_walk if no set was found.
  */
 static __always_inline struct ftrace_mux_tramp *
 ftrace_mux_find_tramp(unsigned long ip)
@@ -226,22 +227,22 @@ ftrace_mux_find_tramp(unsigned long ip)
 		return &ftrace_mux_walk;
 
 	/*
-	 * Pair with smp_store_release() in ftrace_rec_call_slot() and in
-	 * ftrace_mux_jump_lead()
+	 * Pairs with smp_store_release() in ftrace_rec_call_slot() and in
+	 * ftrace_mux_jump_redirect()
 	 */
 	return READ_ONCE(READ_ONCE(func->jump)->tramp);
 }
 
-/* Has it, or may it have, a slot? */
-static inline bool ftrace_rec_is_known(struct dyn_ftrace *rec)
+/* Does @rec have a table entry? Only then can it have a slot */
+static inline bool ftrace_rec_has_entry(struct dyn_ftrace *rec)
 {
 	return ftrace_mux_find(rec->ip);
 }
 
 unsigned int ftrace_rec_slot_called(struct dyn_ftrace *rec);
 unsigned int ftrace_rec_slot(struct dyn_ftrace *rec);
-bool ftrace_rec_may_have_slot(struct dyn_ftrace *rec);
-void ftrace_rec_choose_slot(struct dyn_ftrace *rec, unsigned long id);
+bool ftrace_rec_reserve_slot(struct dyn_ftrace *rec);
+void ftrace_rec_assign_slot(struct dyn_ftrace *rec, unsigned long id);
 void ftrace_rec_call_slot(struct dyn_ftrace *rec, unsigned long id,
 			  struct ftrace_mux_jump *jump);
 void ftrace_rec_drop(struct dyn_ftrace *rec);

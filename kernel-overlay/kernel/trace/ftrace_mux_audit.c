@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out whether each function calls exactly the ops that trace it
+ * Verify that each function calls exactly the ops that trace it
  *
- * Which ops these are follows from the filters of all registered ops. That is
- * compared with the instruction at the function, and with the instructions of the
- * jump and of the trampoline that it leads to; where there are none, with what
- * the list function finds. What records, slots and sets say is compared as well,
- * but nothing follows from it. A function with several ops may do without a
- * trampoline only if there was no memory, or if max_sets other combinations of ops
- * have one, each of which serves as many functions.
+ * The expected ops of a function follow from the filters of all registered ops.
+ * They are compared with the instruction at the call site, and with the
+ * instructions of the jump and of the trampoline that it leads to. Without
+ * trampolines, they are compared with what the list function finds. Records,
+ * slots and sets are checked, too, but nothing is derived from them. A function
+ * with several ops may lack a trampoline only if an allocation failed, if it
+ * has more than FTRACE_MUX_MAX_CALLEES ops, if functions were removed since the
+ * last update, or if max_sets other sets have a trampoline and each of these
+ * serves at least as many functions.
  */
 #include <linux/debugfs.h>
 #include <linux/moduleparam.h>
@@ -25,17 +27,17 @@
 
 static bool audit_updates;
 module_param_named(audit, audit_updates, bool, 0644);
-MODULE_PARM_DESC(audit, "Whether to audit after each change of what is traced");
+MODULE_PARM_DESC(audit, "Verify all functions after each change of what is traced");
 
-/* What is said of one audit, at most */
+/* Maximum number of problems that an audit prints */
 #define AUDIT_MAX_LINES	10
 
 /**
- * struct audit_slot - what the records say of a slot
- * @slot:	the slot, NULL if there is none with this number
+ * struct audit_slot - a slot, as seen from the records
+ * @slot:	the slot, NULL if no slot has this ID
  * @ip:		call site of a function that belongs to it
- * @records:	how many records belong to it
- * @callers:	how many functions call its jump
+ * @records:	number of records that belong to it
+ * @callers:	number of functions that call its jump
  */
 struct audit_slot {
 	struct ftrace_slot	*slot;
@@ -45,20 +47,20 @@ struct audit_slot {
 };
 
 /**
- * struct ftrace_audit - an audit that is under way
- * @m:		where to say what is wrong, NULL for the log
- * @wrong:	how much is wrong
- * @ops:	the ops that trace a function, newest first, each manager that
- *		knows of subsets followed by its subops among them
- * @nr:		how many these are
- * @nr_registered: how many of them are no subops
- * @flags:	flags that some of these have
- * @slots:	slots by their number
- * @nr_slots:	how many numbers there are, with zero
- * @nr_wanted:	how many sets are to have a trampoline if there may be so many
- * @nr_had:	how many of them have one
- * @most:	how many functions a set without one serves, at most
- * @fewest:	how many functions a set with one serves, at least
+ * struct ftrace_audit - an audit in progress
+ * @m:		output for problems, NULL for the kernel log
+ * @wrong:	number of problems
+ * @ops:	ops that trace the current function, newest first. Each manager
+ *		that supports subsets is followed by its subops among them
+ * @nr:		number of @ops
+ * @nr_registered: number of @ops that are not subops
+ * @flags:	flags of @ops that are not subops, combined
+ * @slots:	slots by ID
+ * @nr_slots:	size of @slots, including ID zero
+ * @nr_eligible_sets:	number of sets that qualify for a trampoline
+ * @nr_tramp_sets:	number of these sets that have one
+ * @most:	functions of the largest of these sets without a trampoline
+ * @fewest:	functions of the smallest of these sets with a trampoline
  */
 struct ftrace_audit {
 	struct seq_file		*m;
@@ -69,8 +71,8 @@ struct ftrace_audit {
 	unsigned long		flags;
 	struct audit_slot	*slots;
 	unsigned int		nr_slots;
-	unsigned int		nr_wanted;
-	unsigned int		nr_had;
+	unsigned int		nr_eligible_sets;
+	unsigned int		nr_tramp_sets;
 	unsigned long		most;
 	unsigned long		fewest;
 };
@@ -95,7 +97,7 @@ static void audit_wrong(struct ftrace_audit *audit, unsigned long ip,
 	va_end(args);
 }
 
-/* With ftrace_lock held. None if the list has nothing but its end */
+/* With ftrace_lock held. No iteration if the list contains only its end */
 #define audit_for_each_ops(op)						\
 	for (op = rcu_dereference_protected(ftrace_ops_list, 1);		\
 	     op != &ftrace_list_end;					\
@@ -113,7 +115,7 @@ static bool audit_hash_empty(struct ftrace_hash __rcu *rcu_hash)
 	return !hash || !(hash->count || hash->flags & FTRACE_HASH_FL_MOD);
 }
 
-/* As Documentation/trace/ftrace.rst has it of set_ftrace_filter and notrace */
+/* As documented for set_ftrace_filter and set_ftrace_notrace in ftrace.rst */
 static bool audit_traces(struct ftrace_ops *op, unsigned long ip)
 {
 	struct ftrace_ops_hash *filter = op->func_hash;
@@ -125,7 +127,7 @@ static bool audit_traces(struct ftrace_ops *op, unsigned long ip)
 	       audit_hash_has(filter->filter_hash, ip);
 }
 
-/* Which ops trace the function? */
+/* Find the ops that trace the function at @ip */
 static void audit_find_ops(struct ftrace_audit *audit, unsigned long ip)
 {
 	struct ftrace_ops *op, *subops;
@@ -145,16 +147,16 @@ static void audit_find_ops(struct ftrace_audit *audit, unsigned long ip)
 				wanted = true;
 		}
 
-		/* A manager may trace too much if there was no memory */
+		/* A manager may trace a superset after an allocation failure */
 		if (!audit_traces(op, ip)) {
 			if (wanted)
-				audit_wrong(audit, ip, "not traced for %pS, but for a subop of it",
+				audit_wrong(audit, ip, "not traced by %pS, but by a subop of it",
 					    op->func);
 			continue;
 		}
 
 		if (op->flags & audit->flags & FTRACE_OPS_FL_IPMODIFY)
-			audit_wrong(audit, ip, "two ops may change the ip");
+			audit_wrong(audit, ip, "traced by two ops with IPMODIFY");
 
 		audit->ops[audit->nr++] = op;
 		audit->nr_registered++;
@@ -170,7 +172,7 @@ static void audit_find_ops(struct ftrace_audit *audit, unsigned long ip)
 	}
 }
 
-/* Find all slots by way of the sets */
+/* Collect the slots of all sets */
 static int audit_list_slots(struct ftrace_audit *audit)
 {
 	struct ftrace_slot *slot;
@@ -190,10 +192,10 @@ static int audit_list_slots(struct ftrace_audit *audit)
 		list_for_each_entry(slot, &set->slots, list) {
 			if (!slot->id || audit->slots[slot->id].slot ||
 			    ftrace_mux_slot(slot->id) != slot)
-				audit_wrong(audit, 0, "slot %u is not the only one",
+				audit_wrong(audit, 0, "ID of slot %u is invalid or not unique",
 					    slot->id);
 			if (slot->set != set)
-				audit_wrong(audit, 0, "slot %u has another set",
+				audit_wrong(audit, 0, "slot %u belongs to another set",
 					    slot->id);
 			audit->slots[slot->id].slot = slot;
 		}
@@ -202,7 +204,7 @@ static int audit_list_slots(struct ftrace_audit *audit)
 	return 0;
 }
 
-/* Slot @id, which a record names. NULL if it is zero, or wrong */
+/* Find slot @id, which @rec refers to. NULL if @id is zero or invalid */
 static struct audit_slot *audit_find_slot(struct ftrace_audit *audit,
 					  struct dyn_ftrace *rec, unsigned int id)
 {
@@ -217,7 +219,7 @@ static struct audit_slot *audit_find_slot(struct ftrace_audit *audit,
 	return &audit->slots[id];
 }
 
-/* Does the slot that the record belongs to have the ops that trace the function? */
+/* Does the slot of @rec have exactly the ops that trace the function? */
 static void audit_belongs(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 			  struct ftrace_slot *slot)
 {
@@ -225,14 +227,14 @@ static void audit_belongs(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 
 	if (!audit->nr || !ftrace_mux_max_sets()) {
 		if (slot)
-			audit_wrong(audit, rec->ip, "belongs to slot %u, but has no set",
+			audit_wrong(audit, rec->ip, "belongs to slot %u, but should have none",
 				    slot->id);
 		return;
 	}
 
 	if (!slot) {
-		if (!ftrace_mux_lacks_memory())
-			audit_wrong(audit, rec->ip, "%u ops and no slot", audit->nr);
+		if (!ftrace_mux_alloc_failed())
+			audit_wrong(audit, rec->ip, "traced by %u ops, but has no slot", audit->nr);
 		return;
 	}
 
@@ -240,13 +242,13 @@ static void audit_belongs(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 	if (set->nr != audit->nr ||
 	    memcmp(set->ops, audit->ops, set->nr * sizeof(*set->ops)))
 		audit_wrong(audit, rec->ip,
-			    "slot %u has %u ops, which are not the %u that trace it",
+			    "slot %u has %u ops, not the %u that trace it",
 			    slot->id, set->nr, audit->nr);
 	if (set->stale)
-		audit_wrong(audit, rec->ip, "slot %u has ops that are gone", slot->id);
+		audit_wrong(audit, rec->ip, "slot %u has unregistered ops", slot->id);
 }
 
-/* Does the record say of the function what the ops that trace it ask for? */
+/* Do the count and the flags of @rec match the ops that trace the function? */
 static void audit_flags(struct ftrace_audit *audit, struct dyn_ftrace *rec)
 {
 	if (ftrace_rec_count(rec) != audit->nr_registered)
@@ -255,34 +257,34 @@ static void audit_flags(struct ftrace_audit *audit, struct dyn_ftrace *rec)
 
 	if (!(rec->flags & FTRACE_FL_DIRECT) !=
 	    !(audit->flags & FTRACE_OPS_FL_DIRECT))
-		audit_wrong(audit, rec->ip, "%s direct caller, by its flags",
+		audit_wrong(audit, rec->ip, "%s direct caller according to its flags",
 			    rec->flags & FTRACE_FL_DIRECT ? "has a" : "has no");
 
-	/* Functions that were disabled while they were traced keep what they have */
+	/* Functions that were disabled while traced keep their flags */
 	if (rec->flags & FTRACE_FL_DISABLED)
 		return;
 
 	if (!(rec->flags & FTRACE_FL_IPMODIFY) !=
 	    !(audit->flags & FTRACE_OPS_FL_IPMODIFY))
-		audit_wrong(audit, rec->ip, "%s have its ip changed, by its flags",
+		audit_wrong(audit, rec->ip, "%s have its ip changed according to its flags",
 			    rec->flags & FTRACE_FL_IPMODIFY ? "may" : "may not");
 }
 
-/* Have the functions of so many ops a trampoline? A single ops may have its own */
-static bool audit_wants_tramp(unsigned int nr)
+/* Do sets of @nr ops qualify for a trampoline? A single ops may have its own */
+static bool audit_needs_tramp(unsigned int nr)
 {
 	return IS_ENABLED(CONFIG_FTRACE_MUX_TRAMPOLINES) ? nr > 1 : nr;
 }
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 
-/* Where the list function is called from, with what ops with @flags ask for */
+/* Entry code of the list function that saves the registers @flags require */
 static unsigned long audit_list_addr(unsigned long flags)
 {
 	return flags & FTRACE_OPS_FL_SAVE_REGS ? FTRACE_REGS_ADDR : FTRACE_ADDR;
 }
 
-/* What the function has to call if that is no jump */
+/* What the function has to call if it calls no jump */
 static unsigned long audit_addr(struct ftrace_audit *audit, unsigned long ip)
 {
 	if (!audit->nr)
@@ -300,7 +302,7 @@ static unsigned long audit_addr(struct ftrace_audit *audit, unsigned long ip)
 	return audit_list_addr(audit->flags);
 }
 
-/* Does the function call the jump of @slot, or what it has to if that is NULL? */
+/* Does the function call the jump of @slot, or else audit_addr()? */
 static void audit_call(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 		       struct ftrace_slot *slot)
 {
@@ -308,7 +310,7 @@ static void audit_call(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 	unsigned long expected = slot ? slot->jump->code.start :
 					audit_addr(audit, rec->ip);
 
-	/* A change of a filter leaves registers to be saved that no ops needs any more */
+	/* After a filter change, all registers may be saved needlessly */
 	if (expected == FTRACE_ADDR && target == FTRACE_REGS_ADDR &&
 	    rec->flags & FTRACE_FL_REGS_EN)
 		return;
@@ -318,7 +320,7 @@ static void audit_call(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 			    (void *)expected);
 }
 
-/* Does the jump of @slot lead to the trampoline of @set, or to the list function? */
+/* Does the jump of @slot lead to what the functions of @set should call? */
 static void audit_jump(struct ftrace_audit *audit, struct ftrace_slot *slot,
 		       struct ftrace_set *set, unsigned long ip)
 {
@@ -350,7 +352,7 @@ static void audit_tramp(struct ftrace_audit *audit, struct ftrace_mux_tramp *tra
 		audit_wrong(audit, ip, "unwinders do not find its trampoline");
 }
 
-/* Trampolines of single ops, and what calls the list function */
+/* Check trampolines of single ops, and the calls of the list function */
 static void audit_other_tramps(struct ftrace_audit *audit)
 {
 	void (*const calls[])(void) = { ftrace_call, ftrace_regs_call };
@@ -373,7 +375,7 @@ static void audit_other_tramps(struct ftrace_audit *audit)
 
 		if (target == (unsigned long)arch_ftrace_ops_list_func)
 			continue;
-		/* Before the first ops, and when there are none any more */
+		/* Expected if no ops is registered */
 		if (target == (unsigned long)ftrace_stub &&
 		    rcu_access_pointer(ftrace_ops_list) == &ftrace_list_end)
 			continue;
@@ -389,12 +391,12 @@ static struct ftrace_mux_tramp *audit_slot_tramp(struct ftrace_slot *slot)
 	return slot && slot->set->tramp ? slot->set->tramp : &ftrace_mux_walk;
 }
 
-/* Does the list function find what the jump of @slot leads to, or has to walk? */
+/* Does the list function find the ops of @slot, or else walk all ops? */
 static void audit_call(struct ftrace_audit *audit, struct dyn_ftrace *rec,
 		       struct ftrace_slot *slot)
 {
 	if (ftrace_mux_find_tramp(rec->ip) != audit_slot_tramp(slot))
-		audit_wrong(audit, rec->ip, "the list function does not find its ops");
+		audit_wrong(audit, rec->ip, "the list function finds the wrong ops");
 
 	if (audit->flags & FTRACE_OPS_FL_SAVE_REGS &&
 	    !(rec->flags & FTRACE_FL_REGS_EN))
@@ -405,7 +407,7 @@ static void audit_jump(struct ftrace_audit *audit, struct ftrace_slot *slot,
 		       struct ftrace_set *set, unsigned long ip)
 {
 	if (slot->jump->tramp != audit_slot_tramp(slot))
-		audit_wrong(audit, ip, "slot %u leads to the ops of another set",
+		audit_wrong(audit, ip, "the jump of slot %u leads to another set",
 			    slot->id);
 }
 
@@ -414,7 +416,7 @@ static void audit_tramp(struct ftrace_audit *audit, struct ftrace_mux_tramp *tra
 {
 	struct ftrace_ops *op = tramp->callees[0];
 
-	/* What calls all looks at each of them when it does */
+	/* ftrace_mux_call_all() reads the callbacks on each call */
 	if (tramp->arg == tramp)
 		return;
 
@@ -450,8 +452,8 @@ static void audit_record(struct ftrace_audit *audit, struct dyn_ftrace *rec)
 	}
 	audit_belongs(audit, rec, own ? own->slot : NULL);
 
-	/* Whether there is a trampoline that needs the jump is seen to later */
-	if (own && own->slot->jump && audit_wants_tramp(audit->nr))
+	/* audit_jumps() checks whether the slot has to have a jump */
+	if (own && own->slot->jump && audit_needs_tramp(audit->nr))
 		wanted = own;
 
 	called = audit_find_slot(audit, rec, ftrace_rec_slot_called(rec));
@@ -465,7 +467,7 @@ static void audit_record(struct ftrace_audit *audit, struct dyn_ftrace *rec)
 	audit_call(audit, rec, wanted ? wanted->slot : NULL);
 }
 
-/* Is @callee what a manager is called with for these of its subops? */
+/* Is @callee the subset that @manager is called with for @subops? */
 static bool audit_subset(struct ftrace_ops *callee, struct ftrace_ops *manager,
 			 struct ftrace_ops **subops, unsigned int nr)
 {
@@ -485,7 +487,7 @@ static bool audit_subset(struct ftrace_ops *callee, struct ftrace_ops *manager,
 	       !memcmp(subset->subops, subops, nr * sizeof(*subops));
 }
 
-/* Are the callees of its trampoline the ops of @set? */
+/* Does the trampoline of @set have exactly the ops of @set as callees? */
 static bool audit_callees(struct ftrace_set *set)
 {
 	unsigned int i, nr, pos = 0;
@@ -509,7 +511,7 @@ static bool audit_callees(struct ftrace_set *set)
 	return pos == set->nr;
 }
 
-/* Is a set with as many functions to have a trampoline? Adds up what there is */
+/* Count @set if it qualifies for a trampoline */
 static void audit_count_set(struct ftrace_audit *audit, struct ftrace_set *set,
 			    unsigned long ip, unsigned long records)
 {
@@ -518,22 +520,23 @@ static void audit_count_set(struct ftrace_audit *audit, struct ftrace_set *set,
 	for (i = 0; i < set->nr; i++)
 		nr_callees += !(set->ops[i]->flags & FTRACE_OPS_FL_SUBOP);
 
-	if (!audit_wants_tramp(set->nr) || nr_callees > FTRACE_MUX_MAX_CALLEES) {
+	if (!audit_needs_tramp(set->nr) || nr_callees > FTRACE_MUX_MAX_CALLEES) {
 		if (set->tramp)
-			audit_wrong(audit, ip, "%u ops and a trampoline", set->nr);
+			audit_wrong(audit, ip, "its set of %u ops has an unexpected trampoline",
+				    set->nr);
 		return;
 	}
 
-	audit->nr_wanted++;
+	audit->nr_eligible_sets++;
 	if (set->tramp) {
-		audit->nr_had++;
+		audit->nr_tramp_sets++;
 		audit->fewest = min(audit->fewest, records);
 	} else {
 		audit->most = max(audit->most, records);
 	}
 }
 
-/* Have the slots of @set jumps, and where do these lead to? */
+/* Do the slots of @set have jumps, and do these lead to the right place? */
 static void audit_jumps(struct ftrace_audit *audit, struct ftrace_set *set,
 			unsigned long ip)
 {
@@ -545,7 +548,7 @@ static void audit_jumps(struct ftrace_audit *audit, struct ftrace_set *set,
 
 		if (slot->jump)
 			audit_jump(audit, slot, set, ip);
-		else if (set->tramp && !ftrace_mux_lacks_memory())
+		else if (set->tramp && !ftrace_mux_alloc_failed())
 			audit_wrong(audit, ip, "slot %u has no jump", slot->id);
 	}
 }
@@ -571,7 +574,7 @@ static void audit_set(struct ftrace_audit *audit, struct ftrace_set *set)
 		audit_wrong(audit, ip, "its set has %lu records, not %lu",
 			    set->records, records);
 
-	/* The ops may be gone. If any function has such a set, that has been said */
+	/* Ops may have been freed. audit_belongs() reports stale sets in use */
 	if (!records || set->stale)
 		return;
 
@@ -587,26 +590,26 @@ static void audit_set(struct ftrace_audit *audit, struct ftrace_set *set)
 		audit_wrong(audit, ip, "the trampoline of its set has other callees");
 }
 
-/* Are there as many trampolines as there may be, for the sets that serve the most functions? */
+/* Do the largest sets, and as many as allowed, have a trampoline? */
 static void audit_limit(struct ftrace_audit *audit)
 {
 	unsigned int max = ftrace_mux_max_sets();
 
-	if (audit->nr_had > max)
-		audit_wrong(audit, 0, "%u sets have a trampoline, and %u may",
-			    audit->nr_had, max);
+	if (audit->nr_tramp_sets > max)
+		audit_wrong(audit, 0, "%u sets have a trampoline, but at most %u may",
+			    audit->nr_tramp_sets, max);
 
-	/* If functions have vanished, what that means is seen to by the next update */
-	if (audit->nr_had == audit->nr_wanted || ftrace_mux_lacks_memory() ||
+	/* After functions were removed, the next update assigns trampolines */
+	if (audit->nr_tramp_sets == audit->nr_eligible_sets || ftrace_mux_alloc_failed() ||
 	    ftrace_mux_lost_records())
 		return;
 
-	if (audit->nr_had < max)
-		audit_wrong(audit, 0, "%u of %u sets have a trampoline, and %u may",
-			    audit->nr_had, audit->nr_wanted, max);
+	if (audit->nr_tramp_sets < max)
+		audit_wrong(audit, 0, "only %u of %u sets have a trampoline, but %u may",
+			    audit->nr_tramp_sets, audit->nr_eligible_sets, max);
 	if (audit->most > audit->fewest)
 		audit_wrong(audit, 0,
-			    "a set of %lu functions has a trampoline, and one of %lu has none",
+			    "a set of %lu functions has a trampoline, but one of %lu has none",
 			    audit->fewest, audit->most);
 }
 
@@ -621,8 +624,8 @@ static int audit_compare_sets(const void *a, const void *b)
 	return memcmp(x->ops, y->ops, x->nr * sizeof(*x->ops));
 }
 
-/* No two sets may have the same ops, or each would be ranked too low */
-static int audit_twins(struct ftrace_audit *audit)
+/* Find sets with the same ops: each of them would be ranked too low */
+static int audit_duplicates(struct ftrace_audit *audit)
 {
 	struct ftrace_set *set, **sets;
 	unsigned int i, nr = 0;
@@ -653,11 +656,12 @@ static int audit_twins(struct ftrace_audit *audit)
 }
 
 /**
- * ftrace_mux_audit - check that each function calls what it should
- * @m:	where to say what is wrong; NULL to have it in the log
+ * ftrace_mux_audit - verify that each function calls the ops that trace it
+ * @m:	output for problems; NULL for the kernel log
  *
- * Context: ftrace_lock held, and no call sites to be patched. May sleep.
- * Return: how much is wrong; -ENOMEM; or -ENODEV if ftrace is dead or disabled.
+ * Context: ftrace_lock held, no patches of call sites pending; may sleep.
+ * Return: number of problems; -ENOMEM; or -ENODEV if ftrace is dead or
+ * disabled.
  */
 int ftrace_mux_audit(struct seq_file *m)
 {
@@ -695,7 +699,7 @@ int ftrace_mux_audit(struct seq_file *m)
 		cond_resched();
 	}
 
-	ret = audit_twins(&audit);
+	ret = audit_duplicates(&audit);
 	if (ret)
 		goto out;
 	audit_limit(&audit);
@@ -709,9 +713,9 @@ out:
 }
 
 /**
- * ftrace_mux_audit_update - audit what has just been updated, if that is asked for
+ * ftrace_mux_audit_update - run an audit after an update, if enabled
  *
- * Warns if there is anything wrong.
+ * Warns if there are problems.
  *
  * Context: as for ftrace_mux_audit().
  */
@@ -737,7 +741,7 @@ static int ftrace_mux_audit_show(struct seq_file *m, void *v)
 DEFINE_SHOW_ATTRIBUTE(ftrace_mux_audit);
 
 /**
- * ftrace_mux_audit_init - create the file by which to ask for an audit
+ * ftrace_mux_audit_init - create the debugfs file that runs an audit
  * @dir:	the directory in debugfs
  *
  * Context: boot, may sleep.

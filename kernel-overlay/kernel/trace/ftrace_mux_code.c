@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The code that functions with several ops call: jumps, and the trampolines
- * that these lead to
+ * Jumps that functions with several ops call, and the trampolines they lead to
  *
- * ftrace_mux.c decides what there is to be. Here it is made, found by unwinders,
- * and freed when no task can be in it any more.
+ * ftrace_mux.c decides which of them are needed. This file creates them, finds
+ * them for unwinders, and frees them when no task can be in them any more.
  */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -14,7 +13,7 @@
 #include "ftrace_internal.h"
 #include "ftrace_mux.h"
 
-/* Those to be freed. Protected by ftrace_lock */
+/* Jumps and trampolines to be freed. Protected by ftrace_lock */
 static LIST_HEAD(ftrace_mux_retired);
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
@@ -49,7 +48,7 @@ static const struct latch_tree_ops ftrace_mux_tree_ops = {
 	.comp	= ftrace_mux_tree_comp,
 };
 
-/* With preemption disabled, until which it stays */
+/* With preemption disabled. The result is valid until it is enabled again */
 static struct ftrace_mux_code *ftrace_mux_find_code(unsigned long addr)
 {
 	struct latch_tree_node *node;
@@ -61,11 +60,11 @@ static struct ftrace_mux_code *ftrace_mux_find_code(unsigned long addr)
 }
 
 /**
- * ftrace_mux_has_code - is there a jump or a trampoline at an address?
- * @addr:	some address
+ * ftrace_mux_has_code - is an address in a jump or a trampoline?
+ * @addr:	any address
  *
  * Context: any, including NMI.
- * Return: whether there is one.
+ * Return: true if it is.
  */
 bool ftrace_mux_has_code(unsigned long addr)
 {
@@ -79,12 +78,12 @@ bool ftrace_mux_has_code(unsigned long addr)
 }
 
 /**
- * ftrace_mux_template - find code that has the stack as some jump or trampoline
- * @addr:	some address
+ * ftrace_mux_template - find the template code with the same stack layout
+ * @addr:	any address
  *
  * Context: any, including NMI.
- * Return: an address in ftrace_caller or ftrace_regs_caller where the stack is as
- * it is at @addr; 0 if there is neither a jump nor a trampoline.
+ * Return: an address in ftrace_caller or ftrace_regs_caller where the stack
+ * layout is the same as at @addr; 0 if @addr is not in a jump or a trampoline.
  */
 unsigned long ftrace_mux_template(unsigned long addr)
 {
@@ -101,11 +100,11 @@ unsigned long ftrace_mux_template(unsigned long addr)
 }
 
 /**
- * ftrace_mux_add_symbol - have kallsyms and perf know of memory for code
+ * ftrace_mux_add_symbol - announce memory for code to kallsyms and perf
  * @start:	address of the memory, which is never freed
  * @size:	in bytes
  *
- * One symbol serves all trampolines and jumps that are going to be there.
+ * One symbol covers all trampolines and jumps that will be allocated there.
  *
  * Context: ftrace_lock held, may sleep.
  */
@@ -119,7 +118,7 @@ void ftrace_mux_add_symbol(unsigned long start, unsigned int size)
 	ops->trampoline = start;
 	ops->trampoline_size = size;
 	ops->flags = FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_SET;
-	ftrace_trampoline_appears(ops);
+	ftrace_announce_trampoline(ops);
 }
 
 static void ftrace_mux_code_insert(struct ftrace_mux_code *code)
@@ -133,17 +132,17 @@ static void ftrace_mux_code_erase(struct ftrace_mux_code *code)
 }
 
 /**
- * ftrace_mux_jump_lead - have a jump lead to a trampoline
+ * ftrace_mux_jump_redirect - redirect a jump to a trampoline
  * @jump:	the jump, which may be in use
- * @tramp:	the trampoline, or NULL to have it lead to the list function
- * @regs:	for the list function: some ops asks for all registers
+ * @tramp:	the trampoline, or NULL for the list function
+ * @regs:	for the list function: an ops requires all registers
  *
- * arch_ftrace_mux_sync() is to be called afterwards.
+ * The caller has to call arch_ftrace_mux_sync() afterwards.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
  */
-void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
-			  struct ftrace_mux_tramp *tramp, bool regs)
+void ftrace_mux_jump_redirect(struct ftrace_mux_jump *jump,
+			      struct ftrace_mux_tramp *tramp, bool regs)
 {
 	unsigned long target = regs ? FTRACE_REGS_ADDR : FTRACE_ADDR;
 
@@ -162,18 +161,18 @@ static void ftrace_mux_jump_init(struct ftrace_mux_jump *jump,
 	jump->target = tramp->code.start;
 }
 
-/* Subsets are called as their manager is */
+/* A subset is called through the callback of its manager */
 static struct ftrace_ops *ftrace_callee_ops(struct ftrace_ops *callee)
 {
 	return ftrace_ops_is_subset(callee) ? callee->managed : callee;
 }
 
 /**
- * ftrace_mux_callback - what a trampoline is to call
- * @callee:	the callee that it does so for
+ * ftrace_mux_callback - get the address that a trampoline calls for a callee
+ * @callee:	the callee
  *
  * Context: ftrace_lock held.
- * Return: the address of the callback, or of the jump that leads there.
+ * Return: the address of the callback, or of the jump that leads to it.
  */
 void *ftrace_mux_callback(struct ftrace_ops *callee)
 {
@@ -184,8 +183,9 @@ void *ftrace_mux_callback(struct ftrace_ops *callee)
 }
 
 /*
- * set_ftrace_pid changes the callback of an ops that may be in many sets: have
- * their trampolines call a jump, which is all there is to be poked then.
+ * Writing set_ftrace_pid changes the callback of an ops that may be in many
+ * sets. Their trampolines call a jump, so that only this jump has to be
+ * patched.
  */
 static bool ftrace_mux_make_callback(struct ftrace_ops *ops)
 {
@@ -222,9 +222,9 @@ static bool ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
 }
 
 /**
- * ftrace_mux_update_funcs - the callbacks of some ops have changed
+ * ftrace_mux_update_funcs - update trampolines after callbacks have changed
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
  */
 void ftrace_mux_update_funcs(void)
 {
@@ -244,13 +244,13 @@ void ftrace_mux_update_funcs(void)
 }
 
 /**
- * ftrace_mux_forget_callback - an ops has been unregistered
- * @ops:	the ops, whose callback trampolines may still call
+ * ftrace_mux_remove_callback - free the callback jump of an unregistered ops
+ * @ops:	the ops. Trampolines may still call its callback
  *
- * Context: ftrace_lock held, until functions do not call these trampolines any
- * more.
+ * Context: ftrace_lock held. The caller must not release it before functions
+ * have stopped calling these trampolines.
  */
-void ftrace_mux_forget_callback(struct ftrace_ops *ops)
+void ftrace_mux_remove_callback(struct ftrace_ops *ops)
 {
 	if (ops->mux_jump)
 		ftrace_mux_retire(&ops->mux_jump->code);
@@ -258,8 +258,8 @@ void ftrace_mux_forget_callback(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_show_tramp - show where a trampoline is
- * @m:		where to show it
+ * ftrace_mux_show_tramp - show the address of a trampoline
+ * @m:		output
  * @tramp:	the trampoline
  */
 void ftrace_mux_show_tramp(struct seq_file *m, struct ftrace_mux_tramp *tramp)
@@ -277,10 +277,10 @@ static bool ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
 	return true;
 }
 
-void ftrace_mux_forget_callback(struct ftrace_ops *ops) { }
+void ftrace_mux_remove_callback(struct ftrace_ops *ops) { }
 
-void ftrace_mux_jump_lead(struct ftrace_mux_jump *jump,
-			  struct ftrace_mux_tramp *tramp, bool regs)
+void ftrace_mux_jump_redirect(struct ftrace_mux_jump *jump,
+			      struct ftrace_mux_tramp *tramp, bool regs)
 {
 	/* Pairs with READ_ONCE() in ftrace_mux_find_tramp() */
 	smp_store_release(&jump->tramp, tramp ?: &ftrace_mux_walk);
@@ -304,7 +304,7 @@ static bool ftrace_is_subop(struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_SUBOP;
 }
 
-/* @ops[0] is a manager. Take the subops that follow it. Returns how many */
+/* Set up the subset of manager @ops[0]. Returns the number of its subops */
 static unsigned int ftrace_subset_init(struct ftrace_subset *subset,
 				       struct ftrace_ops **ops, unsigned int nr)
 {
@@ -331,7 +331,7 @@ static void ftrace_mux_tramp_free(struct ftrace_mux_tramp *tramp)
 	kfree(tramp);
 }
 
-/* Find out from the ops of a set which to call, and with what */
+/* Allocate a trampoline, and determine its callees from the ops of a set */
 static struct ftrace_mux_tramp *
 ftrace_mux_tramp_alloc(struct ftrace_ops *const *ops, unsigned int nr)
 {
@@ -342,13 +342,13 @@ ftrace_mux_tramp_alloc(struct ftrace_ops *const *ops, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		if (!ftrace_is_subop(ops[i]))
 			continue;
-		/* There is no manager yet, or not any more */
+		/* The manager is not counted yet, or not any more */
 		if (!i)
 			return NULL;
 		nr_subsets += !ftrace_is_subop(ops[i - 1]);
 	}
 
-	/* The callees, and then what subsets refer to */
+	/* The callees, followed by the array that subsets point into */
 	tramp = kzalloc(struct_size(tramp, callees, 2 * nr), GFP_KERNEL);
 	if (!tramp)
 		return NULL;
@@ -386,15 +386,16 @@ ftrace_mux_tramp_alloc(struct ftrace_ops *const *ops, unsigned int nr)
 }
 
 /**
- * ftrace_mux_tramp_create - make a trampoline that calls several ops
- * @ops:	the ops, each manager that knows of subsets followed by the
- *		subops that are to be called
- * @nr:		how many there are
+ * ftrace_mux_tramp_create - create a trampoline that calls several ops
+ * @ops:	the ops. Each manager that supports subsets is followed by the
+ *		subops to be called
+ * @nr:		number of ops
  *
- * arch_ftrace_mux_sync() is to be called before it is used.
+ * The caller has to call arch_ftrace_mux_sync() before the trampoline is used.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- * Return: the trampoline, or NULL if there is no memory.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * Return: the trampoline; NULL on allocation failure, or if @ops starts with a
+ * subop.
  */
 struct ftrace_mux_tramp *
 ftrace_mux_tramp_create(struct ftrace_ops *const *ops, unsigned int nr)
@@ -415,13 +416,13 @@ ftrace_mux_tramp_create(struct ftrace_ops *const *ops, unsigned int nr)
 }
 
 /**
- * ftrace_mux_jump_create - make a jump that functions can call
+ * ftrace_mux_jump_create - create a jump that functions can call
  * @tramp:	the trampoline that it leads to
  *
- * arch_ftrace_mux_sync() is to be called before it is used.
+ * The caller has to call arch_ftrace_mux_sync() before the jump is used.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- * Return: the jump, or NULL if there is no memory.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * Return: the jump, or NULL on allocation failure.
  */
 struct ftrace_mux_jump *ftrace_mux_jump_create(struct ftrace_mux_tramp *tramp)
 {
@@ -442,8 +443,9 @@ struct ftrace_mux_jump *ftrace_mux_jump_create(struct ftrace_mux_tramp *tramp)
 }
 
 /**
- * ftrace_mux_tramp_stale - what the subsets of a trampoline say may be wrong soon
- * @tramp:	the trampoline
+ * ftrace_mux_tramp_stale - mark the subsets of a trampoline as stale
+ * @tramp:	the trampoline. From now on, subops of its subsets may be freed,
+ *		or functions may call other trampolines instead
  *
  * Context: ftrace_lock held.
  */
@@ -455,7 +457,7 @@ void ftrace_mux_tramp_stale(struct ftrace_mux_tramp *tramp)
 		ftrace_subset_set_data(&tramp->subsets[i], FTRACE_SUBSET_STALE);
 }
 
-/* Frees what was retired, without ftrace_lock while it waits */
+/* Free retired code. Does not hold ftrace_lock while it waits for tasks */
 static void ftrace_mux_free_retired(struct work_struct *work)
 {
 	struct ftrace_mux_code *code, *next;
@@ -465,13 +467,13 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 	list_splice_init(&ftrace_mux_retired, &retired);
 	mutex_unlock(&ftrace_lock);
 
-	/* For tasks in it, as ftrace_ops_release_trampoline() does */
+	/* Wait for tasks in the code, like ftrace_ops_release_trampoline() */
 	ftrace_synchronize();
 	if (IS_ENABLED(CONFIG_PREEMPTION))
 		synchronize_rcu_tasks();
 
 	mutex_lock(&ftrace_lock);
-	/* If call sites could not be patched then functions may still call it */
+	/* If patching failed, functions may still call the code */
 	if (ftrace_is_dead()) {
 		mutex_unlock(&ftrace_lock);
 		return;
@@ -480,7 +482,7 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 		ftrace_mux_code_erase(code);
 	mutex_unlock(&ftrace_lock);
 
-	/* For unwinders */
+	/* Wait for unwinders that have found the code */
 	ftrace_synchronize();
 
 	mutex_lock(&ftrace_lock);
@@ -497,9 +499,10 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 static DECLARE_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
 
 /**
- * ftrace_mux_retire - free a jump or a trampoline when no task is there
- * @code:	of a jump that no function calls any more, or of a trampoline
- *		that no jump leads to. Tasks may still be there
+ * ftrace_mux_retire - free a jump or a trampoline when no task is in it
+ * @code:	code of a jump or a trampoline. By the time ftrace_lock is
+ *		released, no call or jump may lead to it, but tasks may still be
+ *		in it
  *
  * Context: ftrace_lock held.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of the sets that functions call: that everyone who traces a
- * function is called with what is its own, and nobody else, whatever comes and
- * goes meanwhile.
+ * KUnit tests of sets of ftrace_ops: each function calls exactly the ops that
+ * trace it, with the right arguments, while ops are registered and unregistered
+ * and their filters change.
  *
  * Unlike the rest of kernel/trace, this file is compiled to be traced.
  */
@@ -55,33 +55,33 @@ static void (*const funcs[])(void) = { func_a, func_b, func_c, func_d };
 #define NR_TRACERS	8
 
 /**
- * struct one_tracer - one who traces some of the functions, and counts
+ * struct mux_tracer - a tracer of some of the functions, with counters
  * @ops:	its ops
  * @functions:	mask of the functions it traces
- * @calls:	how often each was called
- * @error:	how often it was called with something that is wrong
- * @regs:	the registers it was handed last
- * @action:	what else to do
+ * @calls:	number of callback invocations for each function
+ * @error:	number of invocations with wrong arguments
+ * @regs:	registers passed to the last invocation
+ * @action:	what else the callback does
  */
-struct one_tracer {
+struct mux_tracer {
 	struct ftrace_ops	ops;
 	unsigned int		functions;
 	unsigned long		calls[NR_FUNCS];
 	unsigned long		error;
 	struct pt_regs		*regs;
-	void			(*action)(struct one_tracer *tracer,
+	void			(*action)(struct mux_tracer *tracer,
 					  struct ftrace_regs *fregs);
 };
 
-static struct one_tracer *tracers;
+static struct mux_tracer *tracers;
 static unsigned long func_ips[NR_FUNCS];
-/* Where call() calls from, as everybody should see it */
+/* Call site in call(), which each callback should get as the parent ip */
 static unsigned long caller;
 
 static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	struct one_tracer *tracer = container_of(op, struct one_tracer, ops);
+	struct mux_tracer *tracer = container_of(op, struct mux_tracer, ops);
 	unsigned int i;
 
 	tracer->regs = ftrace_get_regs(fregs);
@@ -102,7 +102,7 @@ static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
 	tracer->error++;
 }
 
-static int set_filter(struct one_tracer *tracer, unsigned int functions)
+static int set_filter(struct mux_tracer *tracer, unsigned int functions)
 {
 	unsigned int i, nr = 0;
 	unsigned long ips[NR_FUNCS];
@@ -116,7 +116,7 @@ static int set_filter(struct one_tracer *tracer, unsigned int functions)
 	return ftrace_set_filter_ips(&tracer->ops, ips, nr, 0, 1);
 }
 
-static bool is_registered(struct one_tracer *tracer)
+static bool is_registered(struct mux_tracer *tracer)
 {
 	return tracer->ops.flags & FTRACE_OPS_FL_ENABLED;
 }
@@ -127,7 +127,7 @@ static void start(struct kunit *test, unsigned int i, unsigned int functions)
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&tracers[i].ops));
 }
 
-/* Call each function once, and see who is told of it */
+/* Call each function once, and check which callbacks are invoked */
 static void expect_calls(struct kunit *test)
 {
 	unsigned int i, f;
@@ -150,11 +150,11 @@ static void expect_calls(struct kunit *test)
 	}
 }
 
-/* All registers, where these can be had */
+/* Save all registers, where supported */
 #define SAVE_REGS	(FTRACE_OPS_FL_SAVE_REGS | \
 			 FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
 
-/* The slot whose jump a function calls, zero for none */
+/* Slot ID of the jump that a function calls, zero for none */
 static unsigned int slot_of(unsigned int f)
 {
 	struct ftrace_rec_iter *iter;
@@ -170,7 +170,7 @@ static unsigned int slot_of(unsigned int f)
 	return id;
 }
 
-/* Which trampoline does a function call? The caller holds no reference to it */
+/* Trampoline that a function calls. The caller holds no reference to it */
 static struct ftrace_mux_tramp *tramp_of(unsigned int f)
 {
 	struct ftrace_mux_tramp *tramp;
@@ -184,7 +184,7 @@ static struct ftrace_mux_tramp *tramp_of(unsigned int f)
 	return tramp;
 }
 
-/* One ops that traces a function has a trampoline of its own, or is looked up */
+/* A single ops has its own trampoline, or is the only callee of a set */
 static void expect_single(struct kunit *test, unsigned int f)
 {
 	struct ftrace_mux_tramp *tramp = tramp_of(f);
@@ -213,7 +213,7 @@ static void expect_audit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ret);
 }
 
-/* How the kernel was booted */
+/* Limit before the test, to be restored */
 static unsigned int was_limit;
 
 static int mux_init(struct kunit *test)
@@ -251,7 +251,7 @@ static void mux_exit(struct kunit *test)
 	ftrace_mux_limit(was_limit);
 }
 
-/* Functions with the same tracers have the same set */
+/* Functions traced by the same ops have the same set */
 static void mux_sets(struct kunit *test)
 {
 	start(test, 0, FN_A | FN_B);
@@ -284,7 +284,7 @@ static void mux_sets(struct kunit *test)
 	expect_audit(test);
 }
 
-/* An ops that joins or leaves all functions of a jump changes that, and no call site */
+/* An ops that joins or leaves all functions of a jump changes only the jump */
 static void mux_jumps(struct kunit *test)
 {
 	unsigned int slot, other;
@@ -301,14 +301,14 @@ static void mux_jumps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3U, tramp_of(0)->nr_callees);
 	expect_calls(test);
 
-	/* To one of them it does not lead any more */
+	/* The set of only one function changes: it calls another jump */
 	start(test, 3, FN_A);
 	KUNIT_EXPECT_NE(test, slot_of(0), slot_of(1));
 	KUNIT_EXPECT_EQ(test, slot, slot_of(1));
 	expect_calls(test);
 	expect_audit(test);
 
-	/* Both jumps lead to the same trampoline rather than that it is patched back */
+	/* Both jumps lead to one trampoline; no call site is patched back */
 	other = slot_of(0);
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
 	KUNIT_EXPECT_EQ(test, other, slot_of(0));
@@ -321,7 +321,7 @@ static void mux_jumps(struct kunit *test)
 	expect_audit(test);
 }
 
-/* The sets that the most functions have get the trampolines that there may be */
+/* The sets with the most functions get the available trampolines */
 static void mux_popular(struct kunit *test)
 {
 	ftrace_mux_limit(1);
@@ -337,12 +337,12 @@ static void mux_popular(struct kunit *test)
 	expect_calls(test);
 	expect_audit(test);
 
-	/* The old set and the new one do not need room at the same time */
+	/* A set that replaces another one does not need a second trampoline */
 	start(test, 4, FN_ALL & ~FN_A);
 	KUNIT_EXPECT_NOT_NULL(test, tramp_of(1));
 	expect_calls(test);
 
-	/* And when there is room, the others get it */
+	/* With a higher limit, the other set gets a trampoline, too */
 	ftrace_mux_limit(2);
 	KUNIT_EXPECT_NOT_NULL(test, tramp_of(0));
 	KUNIT_EXPECT_NOT_NULL(test, tramp_of(1));
@@ -358,15 +358,15 @@ static void mux_popular(struct kunit *test)
 	expect_audit(test);
 }
 
-/* Registers are handed over where one has asked for them, on that function */
+/* Registers are passed for a function if any of its ops requires them */
 static void mux_regs(struct kunit *test)
 {
 	bool always;
 
 	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
-		kunit_skip(test, "there is no way to ask for them");
+		kunit_skip(test, "saving all registers is not supported");
 
-	/* Some architectures do not say whether all are saved */
+	/* Some architectures pass registers even if not all are saved */
 	start(test, 0, FN_A | FN_B);
 	call(func_a);
 	always = tracers[0].regs;
@@ -394,7 +394,7 @@ static void mux_regs(struct kunit *test)
 static unsigned long real_parent;
 static bool parent_known;
 
-/* Where the callbacks of function graph find the return address, if that is known here */
+/* Where fgraph callbacks find the return address; NULL if not supported here */
 static notrace unsigned long *parent_of(struct ftrace_regs *fregs)
 {
 #if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
@@ -408,8 +408,8 @@ static notrace unsigned long *parent_of(struct ftrace_regs *fregs)
 #endif
 }
 
-/* As a tracer does that wants to know of the return */
-static notrace void change_parent(struct one_tracer *tracer, struct ftrace_regs *fregs)
+/* Like a tracer that hooks the return of the function */
+static notrace void change_parent(struct mux_tracer *tracer, struct ftrace_regs *fregs)
 {
 	unsigned long *parent = parent_of(fregs);
 
@@ -420,7 +420,7 @@ static notrace void change_parent(struct one_tracer *tracer, struct ftrace_regs 
 	*parent = 0xdead;
 }
 
-static notrace void restore_parent(struct one_tracer *tracer, struct ftrace_regs *fregs)
+static notrace void restore_parent(struct mux_tracer *tracer, struct ftrace_regs *fregs)
 {
 	unsigned long *parent = parent_of(fregs);
 
@@ -431,19 +431,19 @@ static notrace void restore_parent(struct one_tracer *tracer, struct ftrace_regs
 	*parent = real_parent;
 }
 
-/* What one does to the return address the others don't get to see */
+/* If a callback changes the return address, later callbacks get the original */
 static void mux_parent_changes(struct kunit *test)
 {
 	unsigned int i;
 
-	/* The last that was registered is called first */
+	/* The ops registered last is called first */
 	tracers[0].action = restore_parent;
 	tracers[3].action = change_parent;
 	for (i = 0; i < 4; i++)
 		start(test, i, FN_A);
 	expect_calls(test);
 	if (!parent_known)
-		kunit_skip(test, "callbacks are not told where the return address is");
+		kunit_skip(test, "the location of the return address is not available");
 
 	/* Again, with all registers saved */
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
@@ -454,16 +454,16 @@ static void mux_parent_changes(struct kunit *test)
 		KUNIT_EXPECT_NOT_NULL(test, tracers[1].regs);
 }
 
-/* Calls the function that it traces */
-static notrace void recurse(struct one_tracer *tracer, struct ftrace_regs *fregs)
+/* Call the traced function from its own callback */
+static notrace void recurse(struct mux_tracer *tracer, struct ftrace_regs *fregs)
 {
 	if (tracer->calls[0] < 5)
 		call(func_a);
 }
 
 /*
- * Who can not protect itself from recursion is protected. Once it may come
- * through, as that might have been an interrupt.
+ * Callbacks that require protection from recursion are protected. One nested
+ * call may pass the check, as it might come from an interrupt.
  */
 static void mux_recursion(struct kunit *test)
 {
@@ -483,7 +483,7 @@ static void mux_recursion(struct kunit *test)
 
 #define NR_ENTRIES	32
 
-static notrace void unwind(struct one_tracer *tracer, struct ftrace_regs *fregs)
+static notrace void unwind(struct mux_tracer *tracer, struct ftrace_regs *fregs)
 {
 	unsigned long entries[NR_ENTRIES];
 	unsigned int i, nr;
@@ -497,8 +497,8 @@ static notrace void unwind(struct one_tracer *tracer, struct ftrace_regs *fregs)
 }
 
 /*
- * From within a callback the stack can be unwound, to who called the function.
- * As many calls as there are in the trampoline are not in what it is made of.
+ * From a callback, the stack can be unwound up to the caller of the function. A
+ * trampoline contains more calls than the template it is copied from.
  */
 static void mux_unwind(struct kunit *test)
 {
@@ -512,7 +512,7 @@ static void mux_unwind(struct kunit *test)
 		tracers[i].action = unwind;
 	expect_calls(test);
 
-	/* 32-bit ftrace_regs_caller sets up no frame for the caller */
+	/* 32-bit ftrace_regs_caller does not set up a frame for the caller */
 	if (IS_ENABLED(CONFIG_X86_32))
 		return;
 
@@ -547,7 +547,7 @@ static void random_steps(struct kunit *test, unsigned int steps)
 
 	for (step = 0; step < steps; step++) {
 		i = get_random_u32_below(NR_TRACERS);
-		/* No function at all would be all there are */
+		/* An empty filter would match all functions of the kernel */
 		functions = 1 + get_random_u32_below(FN_ALL);
 
 		if (!is_registered(&tracers[i])) {
@@ -581,7 +581,7 @@ static void mux_random(struct kunit *test)
 	random_steps(test, NR_STEPS);
 }
 
-/* The same, with fewer sets than are wanted, and none */
+/* The same, with a limit below the number of sets, and with sets disabled */
 static void mux_random_cap(struct kunit *test)
 {
 	unsigned int max = ftrace_mux_limit(2);
@@ -596,7 +596,7 @@ static void mux_random_cap(struct kunit *test)
 	KUNIT_EXPECT_GT(test, most_sets, 2U);
 }
 
-/* The same, while sets are turned off and on */
+/* The same, while sets are disabled and enabled */
 static void mux_random_switch(struct kunit *test)
 {
 	unsigned int i;
@@ -629,7 +629,7 @@ static int loop(void *unused)
 	return 0;
 }
 
-/* Calls func_a from another CPU all the time, until kthread_stop() */
+/* Call func_a on another CPU continuously, until kthread_stop() */
 static struct task_struct *start_loop(struct kunit *test)
 {
 	struct task_struct *task;
@@ -650,7 +650,7 @@ static struct task_struct *start_loop(struct kunit *test)
 
 #define NR_FLIPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 150 : 500)
 
-/* Whatever the others do, one who traces a function sees each call of it once */
+/* An ops gets each call of its function exactly once while other ops change */
 static void mux_no_call_lost(struct kunit *test)
 {
 	struct task_struct *task;
@@ -662,7 +662,7 @@ static void mux_no_call_lost(struct kunit *test)
 	start(test, 2, FN_A);
 	task = start_loop(test);
 
-	/* With func_a, and without */
+	/* Alternate between filters with and without func_a */
 	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
 		ret = set_filter(&tracers[1 + flip % 2], 1 + (flip * 5 / 3) % 7);
 		cond_resched_tasks_rcu_qs();
@@ -677,13 +677,13 @@ static void mux_no_call_lost(struct kunit *test)
 }
 
 /**
- * struct leaver - one who traces a function, and goes
- * @ops:	its ops, if it does not use function graph
- * @gops:	its fgraph_ops, if it does
- * @long_call:	the one among its calls that takes long
- * @gone:	it has been unregistered
- * @calls:	how often it was called
- * @late:	how often it was called, or still running, thereafter
+ * struct leaver - a tracer that is unregistered while its function is called
+ * @ops:	its ops, if it is not a user of function graph
+ * @gops:	its fgraph_ops, if it is one
+ * @long_call:	index of the callback invocation that takes long
+ * @gone:	set after unregistering
+ * @calls:	number of callback invocations
+ * @late:	number of invocations that started or still ran after that
  */
 struct leaver {
 	struct ftrace_ops	ops;
@@ -702,7 +702,7 @@ static notrace void leaver_called(struct leaver *leaver)
 	unsigned int ms;
 
 	WRITE_ONCE(leaver->calls, call + 1);
-	/* That one is still running when it goes, unless it is waited for */
+	/* Still runs after unregistering, unless that waits for it */
 	for (ms = 0; call == leaver->long_call && ms < 100; ms++) {
 		if (READ_ONCE(leaver->gone))
 			break;
@@ -770,8 +770,8 @@ static int leaver_start(struct leaver *leaver)
 
 #define NR_LEAVERS	24
 
-/* Who has gone is not called any more, nor still running: it may be freed */
-static void mux_gone(struct kunit *test)
+/* When unregistering has finished, no callback runs: the ops may be freed */
+static void mux_unregister(struct kunit *test)
 {
 	struct task_struct *task;
 	struct leaver *leavers, *leaver;
@@ -779,7 +779,7 @@ static void mux_gone(struct kunit *test)
 	unsigned int i;
 	int ret = 0;
 
-	/* Memory that is not in the image of the kernel, as modules have it */
+	/* Not in the kernel image, so these are dynamic like ops of modules */
 	leavers = kunit_kcalloc(test, NR_LEAVERS, sizeof(*leavers), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, leavers);
 
@@ -792,7 +792,7 @@ static void mux_gone(struct kunit *test)
 		unsigned long timeout = jiffies + 10 * HZ;
 
 		leaver = &leavers[i];
-		/* For a user of function graph, once an entry and once a return */
+		/* For fgraph users, either the entry or the return */
 		leaver->long_call = graph && i & 2;
 
 		ret = graph ? leaver_start_graph(leaver) : leaver_start(leaver);
@@ -821,7 +821,7 @@ static void mux_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0UL, late);
 }
 
-/* What is not traced is as it is without ftrace, and a record no larger */
+/* Untraced functions have the original code, and records are not larger */
 static void mux_untraced(struct kunit *test)
 {
 	u8 before[MCOUNT_INSN_SIZE];
@@ -843,13 +843,13 @@ static void mux_untraced(struct kunit *test)
 			2 * sizeof(unsigned long) + sizeof(struct dyn_arch_ftrace));
 }
 
-/* On x86-64 a trampoline calls no more than 128 */
+/* Exceeds FTRACE_MUX_MAX_CALLEES if there are trampolines */
 #define NR_MANY		130
 
-/* A hundred ops on one function have a trampoline, and a few more the list function */
+/* A hundred ops on a function use a trampoline, more use the list function */
 static void mux_many(struct kunit *test)
 {
-	struct one_tracer *few = tracers;
+	struct mux_tracer *few = tracers;
 	unsigned int i, nr;
 
 	tracers = kcalloc(NR_MANY, sizeof(*tracers), GFP_KERNEL);
@@ -899,7 +899,7 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_random_cap),
 	KUNIT_CASE(mux_random_switch),
 	KUNIT_CASE(mux_no_call_lost),
-	KUNIT_CASE(mux_gone),
+	KUNIT_CASE(mux_unregister),
 	KUNIT_CASE(mux_untraced),
 	{}
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the set of a function by its address, where functions can't call it
+ * Hash table to find the set of a function by the address of its call site
  *
- * On architectures without trampolines for sets, functions call the list function
- * whenever there are several ops in the system. That finds here which ops to call,
- * with a single look-up. The table also says which slot each record belongs to, for
- * which records have no room.
+ * On architectures without trampolines for sets, functions call the list
+ * function whenever several ops are registered. The list function finds the ops
+ * to call here, with a single lookup. The table also stores which slots each
+ * record belongs to and uses, as struct dyn_ftrace has no room for that.
  */
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -16,27 +16,27 @@
 #include "ftrace_internal.h"
 #include "ftrace_mux.h"
 
-/* Before anything is traced: there is nothing to be found */
+/* Empty table, used until the first function is traced */
 static struct ftrace_mux_table ftrace_mux_no_funcs = {
 	.heads = { [0] = {} },
 };
 
-/* Written with ftrace_lock held. Once there is another table it stays */
+/* Written with ftrace_lock held. The table is allocated once and never freed */
 struct hlist_head *ftrace_mux_heads __read_mostly = ftrace_mux_no_funcs.heads;
 
-/* Has the list function look for the ops that are to be called among all */
+/* Makes the list function walk all registered ops and test their filters */
 struct ftrace_mux_tramp ftrace_mux_walk = {
 	.func = ftrace_ops_walk,
 };
 
-/* For functions that do not belong to any slot yet, or not any more */
+/* For functions that belong to no slot yet, or not any more */
 static struct ftrace_mux_jump ftrace_mux_no_slot = {
 	.tramp = &ftrace_mux_walk,
 };
 
 /*
- * The list function. Like a trampoline it calls callbacks with preemption as it
- * was. Its last call is a jump: there is nothing of it on the stack then.
+ * The list function. Like a trampoline, it does not change the preemption state
+ * for callbacks. It ends with a tail call, so it leaves no frame on the stack.
  */
 #if ARCH_SUPPORTS_FTRACE_OPS
 void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip,
@@ -58,7 +58,7 @@ void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip)
 #endif
 NOKPROBE_SYMBOL(arch_ftrace_ops_list_func);
 
-/* Call several ops that trace a function, or one whose flags have to be looked at */
+/* Call several ops, or a single one if its flags must be tested on each call */
 static void ftrace_mux_call_all(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *arg, struct ftrace_regs *fregs)
 {
@@ -74,7 +74,7 @@ static void ftrace_mux_call_all(unsigned long ip, unsigned long parent_ip,
 					  FTRACE_OPS_FL_SAVE_REGS))) {
 			if (op->flags & FTRACE_OPS_FL_STUB)
 				continue;
-			/* The call site is just being patched to save them */
+			/* The call site is yet to be patched to save them */
 			if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
 			    op->flags & FTRACE_OPS_FL_SAVE_REGS &&
 			    !ftrace_get_regs(fregs))
@@ -87,8 +87,8 @@ static void ftrace_mux_call_all(unsigned long ip, unsigned long parent_ip,
 NOKPROBE_SYMBOL(ftrace_mux_call_all);
 
 /**
- * arch_ftrace_tramp_create - find out what the list function is to call
- * @tramp:	for the callees of this
+ * arch_ftrace_tramp_create - set up what the list function calls
+ * @tramp:	holds the callees
  *
  * Context: ftrace_lock held.
  * Return: true.
@@ -110,8 +110,8 @@ bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp)
 }
 
 /**
- * arch_ftrace_tramp_update - have the list function call another callback
- * @tramp:	for the callees of this, whose callbacks may have changed
+ * arch_ftrace_tramp_update - update the callback that the list function calls
+ * @tramp:	holds the callees; their callbacks may have changed
  *
  * Context: ftrace_lock held.
  */
@@ -122,14 +122,14 @@ void arch_ftrace_tramp_update(struct ftrace_mux_tramp *tramp)
 }
 
 /**
- * ftrace_mux_find_callee - find out with what an ops is called for a function
- * @ip:		address of its record
- * @ops:	the ops, maybe a manager
+ * ftrace_mux_find_callee - find the ops argument of a callback for a function
+ * @ip:		address of the call site, as in the record
+ * @ops:	the ops, which may be a manager
  *
- * Context: any, NMI included, with preemption disabled until what is returned is
- * not used any more.
- * Return: @ops itself, or the subset of its subops; NULL if it is not called for
- * the function. If that is not known, @ops.
+ * Context: any, NMI included. Preemption has to be disabled as long as the
+ * result is used.
+ * Return: @ops itself, or the subset of its subops; NULL if @ops is not called
+ * for the function. If no set was found for the function, @ops.
  */
 struct ftrace_ops *
 ftrace_mux_find_callee(unsigned long ip, struct ftrace_ops *ops)
@@ -148,7 +148,7 @@ ftrace_mux_find_callee(unsigned long ip, struct ftrace_ops *ops)
 	return tramp->nr_callees ? NULL : ops;
 }
 
-/* About as many heads as there are functions, but no more than 64 thousand */
+/* About one bucket per function, but no more than 65536 */
 static bool ftrace_mux_make_table(void)
 {
 	unsigned int bits = clamp(order_base_2(ftrace_update_tot_cnt + 1), 8, 16);
@@ -166,13 +166,13 @@ static bool ftrace_mux_make_table(void)
 }
 
 /**
- * ftrace_rec_may_have_slot - make room to say which slot a record belongs to
+ * ftrace_rec_reserve_slot - make sure that a record has a table entry
  * @rec:	the record
  *
  * Context: ftrace_lock held; may sleep.
- * Return: false if there is no memory.
+ * Return: false on allocation failure.
  */
-bool ftrace_rec_may_have_slot(struct dyn_ftrace *rec)
+bool ftrace_rec_reserve_slot(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_func *func;
 
@@ -194,11 +194,11 @@ bool ftrace_rec_may_have_slot(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_rec_slot - the slot that a record belongs to
+ * ftrace_rec_slot - find the slot that a record belongs to
  * @rec:	the record
  *
  * Context: ftrace_lock held.
- * Return: the number of the slot, 0 if there is none.
+ * Return: the slot ID, 0 if there is none.
  */
 unsigned int ftrace_rec_slot(struct dyn_ftrace *rec)
 {
@@ -208,11 +208,11 @@ unsigned int ftrace_rec_slot(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_rec_slot_called - the slot whose ops the list function calls
- * @rec:	the record of the function for which it does
+ * ftrace_rec_slot_called - find the slot that the list function uses
+ * @rec:	record of the traced function
  *
  * Context: ftrace_lock held.
- * Return: the number of the slot, 0 if there is none.
+ * Return: the slot ID, 0 if there is none.
  */
 unsigned int ftrace_rec_slot_called(struct dyn_ftrace *rec)
 {
@@ -222,14 +222,14 @@ unsigned int ftrace_rec_slot_called(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_rec_choose_slot - have a record belong to a slot
+ * ftrace_rec_assign_slot - assign a record to a slot
  * @rec:	the record
- * @id:		the number of the slot, after ftrace_rec_may_have_slot(); zero for
- *		none
+ * @id:		the slot ID; zero for none. Otherwise,
+ *		ftrace_rec_reserve_slot() must have returned true for @rec
  *
  * Context: ftrace_lock held.
  */
-void ftrace_rec_choose_slot(struct dyn_ftrace *rec, unsigned long id)
+void ftrace_rec_assign_slot(struct dyn_ftrace *rec, unsigned long id)
 {
 	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
 
@@ -238,9 +238,9 @@ void ftrace_rec_choose_slot(struct dyn_ftrace *rec, unsigned long id)
 }
 
 /**
- * ftrace_rec_call_slot - have the list function call the ops of a slot
- * @rec:	the record of the function for which it is to do so
- * @id:		the number of the slot; zero to have it look for the ops
+ * ftrace_rec_call_slot - make the list function call the ops of a slot
+ * @rec:	record of the traced function
+ * @id:		the slot ID; zero to walk all registered ops
  * @jump:	the jump of the slot, or NULL
  *
  * Context: ftrace_lock held.
@@ -265,12 +265,12 @@ static void ftrace_mux_func_free(struct rcu_head *rcu)
 
 static void ftrace_mux_func_left(struct rcu_head *rcu)
 {
-	/* Functions are traced where RCU is not watching, too */
+	/* Functions are also traced where RCU is not watching */
 	call_rcu_tasks_rude(rcu, ftrace_mux_func_free);
 }
 
 /**
- * ftrace_rec_drop - a record is not in any slot any more
+ * ftrace_rec_drop - remove the table entry of a record without a slot
  * @rec:	the record
  *
  * Context: ftrace_lock held.

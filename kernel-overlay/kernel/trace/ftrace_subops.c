@@ -2,14 +2,14 @@
 /*
  * Subops: one ftrace_ops that manages many
  *
- * A system that traces functions for users of its own registers one ops, the
- * manager. Each of its users has an ops as well, a subop, of which ftrace only
- * takes the filter: the manager traces what any of them traces, no function
- * more and none less. It is left to the callback of the manager to find out
- * which subops want to know of a call.
+ * A subsystem that traces functions on behalf of its users registers one ops,
+ * the manager. Each user has an ops as well, a subop, of which ftrace only uses
+ * the filter: the manager traces exactly the functions that any of its subops
+ * traces. The callback of the manager finds out which subops a call is for.
  *
- * The filter of the manager is never changed bit by bit. It is computed from
- * those of all subops each time that one comes, goes, or changes its filter.
+ * The filter of the manager is never updated incrementally. It is computed from
+ * the filters of all subops each time a subop is registered, unregistered, or
+ * changes its filter.
  */
 #include <linux/ftrace.h>
 #include <linux/rculist.h>
@@ -21,8 +21,8 @@
 #ifdef CONFIG_DYNAMIC_FTRACE
 
 /*
- * Filters of subops and managers change with ftrace_lock held only. Others may
- * be what they like.
+ * Filters of subops and managers change only with ftrace_lock held. Callers
+ * that pass other filters must keep them stable.
  */
 static struct ftrace_hash *filter_of(const struct ftrace_ops_hash *filter)
 {
@@ -34,12 +34,12 @@ static struct ftrace_hash *notrace_of(const struct ftrace_ops_hash *filter)
 	return rcu_dereference_protected(filter->notrace_hash, 1);
 }
 
-/* No function at all; an empty hash would mean every function */
-static struct ftrace_hash *alloc_hash_of_none(void)
+/* A filter hash that matches no function; an empty hash would match all */
+static struct ftrace_hash *alloc_match_none_hash(void)
 {
 	struct ftrace_hash *hash = alloc_ftrace_hash(0);
 
-	/* It is as if its only functions were in a module that is not loaded */
+	/* As if its only functions were in a module that is not loaded */
 	if (hash)
 		hash->flags |= FTRACE_HASH_FL_MOD;
 
@@ -59,9 +59,11 @@ static bool any_filter_traces(struct ftrace_ops_hash *const *filters,
 }
 
 /*
- * Everything is traced, but for those functions that are in all notrace hashes
- * of the filters that otherwise trace everything, and that no other filter
- * names. So they all are in @smallest, if there are any.
+ * Some filters have an empty filter hash: they trace all functions except the
+ * ones in their notrace hash. The union then traces all functions except the
+ * ones that are in the notrace hash of each such filter, and that no other
+ * filter traces. It is enough to check the functions in @smallest, the smallest
+ * of these notrace hashes.
  */
 static struct ftrace_hash *
 notrace_of_union(struct ftrace_ops_hash *const *filters, unsigned int nr,
@@ -97,7 +99,7 @@ notrace_of_union(struct ftrace_ops_hash *const *filters, unsigned int nr,
 	return EMPTY_HASH;
 }
 
-/* None of @filters traces everything, so put together what they name */
+/* No filter hash matches all functions: combine the functions they list */
 static struct ftrace_hash *
 union_of_filters(struct ftrace_ops_hash *const *filters, unsigned int nr)
 {
@@ -110,7 +112,7 @@ union_of_filters(struct ftrace_ops_hash *const *filters, unsigned int nr)
 		count += filter_of(filters[f])->count;
 
 	if (!count)
-		return alloc_hash_of_none();
+		return alloc_match_none_hash();
 
 	hash = alloc_ftrace_hash(ftrace_hash_bits(count));
 	if (!hash)
@@ -138,21 +140,21 @@ union_of_filters(struct ftrace_ops_hash *const *filters, unsigned int nr)
 		return hash;
 
 	free_ftrace_hash(hash);
-	return alloc_hash_of_none();
+	return alloc_match_none_hash();
 }
 
 /**
- * ftrace_filter_union - compute the filter of what any of some filters traces
+ * ftrace_filter_union - compute the union of several filters
  * @filters:	the filters, at least one
- * @nr:		how many there are
- * @result:	its two hashes are set to the filter that traces exactly the
- *		functions that any of @filters traces. They belong to the
- *		caller. The mutex in it is left alone
+ * @nr:		number of filters
+ * @result:	its two hashes are set to a filter that traces exactly the
+ *		functions that any of @filters traces. The caller must free
+ *		them. The regex_lock is not touched
  *
- * Exactly means for every address, whether there is a record of it now, will
- * be when a module gets loaded, or never.
+ * The union is exact for every address, not only for functions that have a
+ * record now. It stays exact when modules are loaded.
  *
- * Context: may sleep. The filters may not change meanwhile.
+ * Context: may sleep. The filters must not change while this runs.
  * Return: 0, or -ENOMEM with @result unchanged.
  */
 int ftrace_filter_union(struct ftrace_ops_hash *const *filters,
@@ -165,7 +167,7 @@ int ftrace_filter_union(struct ftrace_ops_hash *const *filters,
 	for (i = 0; i < nr; i++) {
 		struct ftrace_hash *hash = notrace_of(filters[i]);
 
-		/* Does this one trace everything, but for a few functions? */
+		/* Does it trace all functions except the ones in @hash? */
 		if (!ftrace_hash_empty(filter_of(filters[i])))
 			continue;
 
@@ -190,9 +192,9 @@ int ftrace_filter_union(struct ftrace_ops_hash *const *filters,
 }
 
 /*
- * Compute the filter that @ops gets if @add becomes a subop of it, @drop ceases
- * to be one, or those who have the filter @old get @new instead; each may be
- * NULL. Keep it in &ops->old_hash for ftrace_subops_commit().
+ * Compute the filter of manager @ops after @add becomes a subop of it, @drop
+ * stops being one, or the filter @old of its subops is replaced by @new; each
+ * may be NULL. Store it in @ops->old_hash for ftrace_subops_commit().
  */
 static int ftrace_subops_prepare(struct ftrace_ops *ops,
 				 struct ftrace_ops *add,
@@ -229,15 +231,15 @@ static int ftrace_subops_prepare(struct ftrace_ops *ops,
 }
 
 /**
- * ftrace_subops_prepare_change - compute what managers trace after a change
- * @old:	the filter that is about to change
- * @new:	what it will be like
+ * ftrace_subops_prepare_change - compute the filters of managers after a change
+ * @old:	the filter that is about to change, as in func_hash of subops
+ * @new:	its new contents
  *
- * To be followed by ftrace_subops_commit() when the filter has changed, or
- * ftrace_subops_cancel().
+ * Must be followed by ftrace_subops_commit() after the filter has changed, or
+ * by ftrace_subops_cancel().
  *
  * Context: ftrace_lock held, may sleep.
- * Return: 0, or -ENOMEM with nothing left to be canceled.
+ * Return: 0, or -ENOMEM with nothing to cancel.
  */
 int ftrace_subops_prepare_change(struct ftrace_ops_hash *old,
 				 struct ftrace_ops_hash *new)
@@ -255,7 +257,7 @@ int ftrace_subops_prepare_change(struct ftrace_ops_hash *old,
 				ftrace_subops_cancel();
 				return ret;
 			}
-			/* One union is for all its subops */
+			/* This has covered all subops of the manager */
 			break;
 		}
 	} while_for_each_ftrace_op(op);
@@ -264,9 +266,9 @@ int ftrace_subops_prepare_change(struct ftrace_ops_hash *old,
 }
 
 /**
- * ftrace_subops_changed - the filter of some subops has changed
- * @old:	what it was before
- * @new:	the filter that they have
+ * ftrace_subops_changed - update sets after the filter of subops has changed
+ * @old:	its previous contents
+ * @new:	the filter, as in func_hash of the subops
  *
  * Context: ftrace_lock held, may sleep.
  */
@@ -284,7 +286,7 @@ void ftrace_subops_changed(struct ftrace_ops_hash *old,
 }
 
 /**
- * ftrace_subops_cancel - forget the filters computed for managers
+ * ftrace_subops_cancel - free the filters computed for managers
  *
  * Context: ftrace_lock held.
  */
@@ -304,9 +306,10 @@ void ftrace_subops_cancel(void)
 }
 
 /*
- * A callback may read one hash before and one after, or for that matter the
- * other way round. As a function that is traced before and after is in both
- * filter hashes, and in neither notrace hash, it is found to be traced.
+ * A concurrent callback may read the old filter hash and the new notrace hash,
+ * or the reverse. A function that is traced both before and after the change
+ * matches both filter hashes and neither notrace hash, so the callback finds
+ * that it is traced in either case.
  */
 static void ftrace_subops_exchange(struct ftrace_ops *ops)
 {
@@ -317,19 +320,18 @@ static void ftrace_subops_exchange(struct ftrace_ops *ops)
 			   filter_of(&ops->old_hash));
 	rcu_assign_pointer(ops->func_hash->notrace_hash,
 			   notrace_of(&ops->old_hash));
-	ops->flags &= ~FTRACE_OPS_FL_WIDE;
+	ops->flags &= ~FTRACE_OPS_FL_SUPERSET;
 	RCU_INIT_POINTER(ops->old_hash.filter_hash, traced);
 	RCU_INIT_POINTER(ops->old_hash.notrace_hash, untraced);
 }
 
 /**
- * ftrace_subops_commit - make managers trace what was computed for them
+ * ftrace_subops_commit - switch managers to the filters computed for them
  *
- * Their call sites are still to be patched, then ftrace_subops_finish() is to
- * be called.
+ * The caller must patch their call sites, then call ftrace_subops_finish().
  *
  * Context: ftrace_lock held.
- * Return: whether there are such managers.
+ * Return: true if there are such managers.
  */
 bool ftrace_subops_commit(void)
 {
@@ -359,9 +361,9 @@ static void ftrace_subops_free_old(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_subops_finish - free what managers traced before
+ * ftrace_subops_finish - free the previous filters of managers
  *
- * Context: ftrace_lock held, call sites are patched.
+ * Context: ftrace_lock held, call sites have been patched.
  */
 void ftrace_subops_finish(void)
 {
@@ -376,7 +378,7 @@ void ftrace_subops_finish(void)
 	} while_for_each_ftrace_op(op);
 }
 
-/* Make a running manager trace what was computed for it */
+/* Switch a registered manager to the filter computed for it */
 static void ftrace_subops_update(struct ftrace_ops *ops)
 {
 	if (ftrace_subops_commit() && ftrace_enabled)
@@ -384,16 +386,16 @@ static void ftrace_subops_update(struct ftrace_ops *ops)
 	ftrace_subops_finish();
 }
 
-/* There is no memory to compute what is left to trace */
+/* On allocation failure, keep a filter that traces a superset */
 static void ftrace_subops_keep_filter(struct ftrace_ops *ops)
 {
-	ops->flags |= FTRACE_OPS_FL_WIDE;
-	/* What can be had without is to be right */
+	ops->flags |= FTRACE_OPS_FL_SUPERSET;
+	/* Still update the sets, which does not need the filter */
 	if (ftrace_enabled)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
-/* The manager is not running yet, or not any more */
+/* Same for a manager that is not registered */
 static void ftrace_subops_set_filter(struct ftrace_ops *ops)
 {
 	ftrace_subops_exchange(ops);
@@ -415,8 +417,8 @@ static bool ftrace_has_filter(struct ftrace_ops *ops)
 }
 
 /*
- * An ops that was registered on its own once may still have its trampoline, and
- * is in the list of these then.
+ * An ops that was once registered on its own may still have its trampoline, and
+ * then uses @list to link it into the list of trampolines.
  */
 static void ftrace_subops_free_trampoline(struct ftrace_ops *subops)
 {
@@ -424,7 +426,7 @@ static void ftrace_subops_free_trampoline(struct ftrace_ops *subops)
 		ftrace_ops_release_trampoline(subops);
 }
 
-/* The manager traces functions; from now on it does so for @subops, too */
+/* Add a subop of a registered manager to the sets of its functions */
 static void ftrace_subops_join(struct ftrace_ops *subops)
 {
 	ftrace_mux_subops_change(subops, NULL, subops->func_hash);
@@ -459,8 +461,8 @@ static void ftrace_subops_leave(struct ftrace_ops *subops) { }
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* What makes no sense is a bug of the caller, who may not look at the error */
-#define ftrace_subops_refuse(ops, subops, why)				\
+/* Misuse is a bug of the caller, which may ignore the error: warn about it */
+#define ftrace_subops_reject(ops, subops, why)				\
 	pr_warn_once("ftrace subops: %ps can't be a subop of %ps: %s\n",	\
 		     (subops)->func, (ops)->func, why)
 
@@ -470,39 +472,39 @@ static int ftrace_subops_check(struct ftrace_ops *ops, struct ftrace_ops *subops
 		return -EINVAL;
 
 	if (subops->flags & FTRACE_OPS_FL_ENABLED) {
-		ftrace_subops_refuse(ops, subops, "it is registered already");
+		ftrace_subops_reject(ops, subops, "it is already registered");
 		return -EBUSY;
 	}
 
 	if (ops == subops || ftrace_is_manager(subops) ||
 	    subops->flags & FTRACE_OPS_FL_SUBSET) {
-		ftrace_subops_refuse(ops, subops, "it is a manager");
+		ftrace_subops_reject(ops, subops, "it is a manager");
 		return -EINVAL;
 	}
 
 	if (ops->flags & FTRACE_OPS_FL_SUBOP) {
-		ftrace_subops_refuse(ops, subops, "there is one level only");
+		ftrace_subops_reject(ops, subops, "the manager is a subop itself");
 		return -EINVAL;
 	}
 
 	if (!ftrace_is_manager(ops) &&
 	    (ops->flags & FTRACE_OPS_FL_ENABLED || ftrace_has_filter(ops))) {
-		ftrace_subops_refuse(ops, subops,
-				     "that has functions of its own to trace");
+		ftrace_subops_reject(ops, subops,
+				     "the manager has a filter or is registered");
 		return -EINVAL;
 	}
 
 	if ((subops->flags | ops->flags) & (FTRACE_OPS_FL_IPMODIFY |
 					    FTRACE_OPS_FL_DIRECT |
 					    FTRACE_OPS_FL_PERMANENT)) {
-		ftrace_subops_refuse(ops, subops, "one asks for what is not shared");
+		ftrace_subops_reject(ops, subops, "unsupported flags");
 		return -EINVAL;
 	}
 
 	if (subops->flags & ~ops->flags & (FTRACE_OPS_FL_SAVE_REGS |
 					   FTRACE_OPS_FL_RECURSION)) {
-		ftrace_subops_refuse(ops, subops,
-				     "it asks for what the manager has not");
+		ftrace_subops_reject(ops, subops,
+				     "the manager lacks flags of the subop");
 		return -EINVAL;
 	}
 
@@ -515,18 +517,18 @@ static void ftrace_subops_link(struct ftrace_ops *ops, struct ftrace_ops *subops
 	subops->managed = ops;
 	subops->saved_func = subops->func;
 	ftrace_ops_update_pid_func(subops);
-	/* The callback of the manager may be looking through the list */
+	/* The callback of the manager may be walking the list */
 	list_add_tail_rcu(&subops->list, &ops->subop_list);
-	/* Otherwise ftrace_startup() is going to do that */
+	/* Otherwise ftrace_startup() will update the sets */
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		ftrace_subops_join(subops);
 }
 
-/* The caller waits until nobody can have seen @subops any more */
+/* The caller must wait until callbacks cannot access @subops any more */
 static void ftrace_subops_unlink(struct ftrace_ops *subops)
 {
 	list_del_rcu(&subops->list);
-	ftrace_mux_forget(subops);
+	ftrace_mux_remove_ops(subops);
 }
 
 static void ftrace_subops_release(struct ftrace_ops *subops)
@@ -537,25 +539,25 @@ static void ftrace_subops_release(struct ftrace_ops *subops)
 }
 
 /**
- * ftrace_startup_subops - have an ops trace the functions of another one too
- * @ops:	the manager. It must have no filter of its own. With its first
- *		subop it is registered, it must not have been before
- * @subops:	what to trace: its filter counts, and from here on each change
- *		of it, too. It must neither be registered, nor be a subop or a
- *		manager, and not ask for what only the ops at a call site can
- *		do (IPMODIFY, DIRECT, PERMANENT; and SAVE_REGS or RECURSION
- *		unless the manager asks for it as well)
- * @command:	what to tell ftrace_startup() if this is the first subop
+ * ftrace_startup_subops - register a subop with its manager
+ * @ops:	the manager. It must not have its own filter. It must not be
+ *		registered before its first subop, which registers it
+ * @subops:	the subop. Only its filter is used, including later changes. It
+ *		must not be registered, nor be a subop or a manager. Flags that
+ *		only work for the ops at a call site must not be set: IPMODIFY,
+ *		DIRECT, PERMANENT; and SAVE_REGS or RECURSION unless the
+ *		manager has them as well
+ * @command:	command for ftrace_startup() if this is the first subop
  *
  * The callback of @ops calls the subops. It finds them in the subop_list of @ops,
- * linked by their list, and has preemption disabled while it looks at them. It
+ * linked by their list, and must disable preemption while it accesses them. It
  * may be called for functions of @subops before this function returns.
  *
  * Context: ftrace_lock held, may sleep.
- * Return: 0; -EBUSY if @subops is in use, or -EINVAL if the two do not fit
- * (both of which warn, once) or one of them is FTRACE_OPS_FL_DELETED; -ENOMEM;
- * -ENODEV if ftrace is dead; or why @ops could not be registered. If it fails,
- * everything is as before.
+ * Return: 0; -EBUSY if @subops is in use, or -EINVAL if the two are
+ * incompatible (both warn once); -EINVAL if one of them has
+ * FTRACE_OPS_FL_DELETED; -ENOMEM; -ENODEV if ftrace is dead; or the error of
+ * registering @ops. On failure, nothing has changed.
  */
 int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 			  int command)
@@ -606,23 +608,24 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 }
 
 /**
- * ftrace_shutdown_subops - have an ops not trace the functions of another one
- * @ops:	the manager. With its last subop it is unregistered, and is as
- *		it was before the first
- * @subops:	what not to trace any more: functions that no other subop
- *		traces are not traced for @ops from here on
- * @command:	what to tell ftrace_shutdown() if this is the last subop
+ * ftrace_shutdown_subops - unregister a subop from its manager
+ * @ops:	the manager. It is unregistered along with its last subop, and
+ *		then has no filter again
+ * @subops:	the subop. @ops stops tracing the functions that no other subop
+ *		traces
+ * @command:	command for ftrace_shutdown() if this is the last subop
  *
- * When this function returns nobody has @subops in use, provided that whoever
- * looks at the subops of @ops has preemption disabled while at it.
+ * When this returns, no callback uses @subops any more, provided that the
+ * callback of @ops accesses its subops with preemption disabled.
  *
- * If there is no memory to compute what is left to trace, @ops goes on tracing
- * what it did until a subop comes, goes, or has its filter changed. This is of
- * no consequence but to the functions it traces in vain.
+ * If allocating the new filter fails, @ops keeps its current filter, which
+ * traces a superset, until the next subop is registered, unregistered, or
+ * changes its filter. The only effect is that @ops is called for some functions
+ * in vain.
  *
- * Context: ftrace_lock held, may sleep. Drops the lock while it waits for callbacks,
- * and takes it again.
- * Return: 0; -EINVAL if @subops is no subop of @ops (which warns, once), with
+ * Context: ftrace_lock held, may sleep. Drops the lock while it waits for
+ * callbacks, and takes it again.
+ * Return: 0; -EINVAL if @subops is not a subop of @ops (warns once), with
  * nothing changed; or -ENODEV if ftrace is dead, with @subops released.
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
@@ -633,7 +636,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	lockdep_assert_held(&ftrace_lock);
 
 	if (!(subops->flags & FTRACE_OPS_FL_SUBOP) || subops->managed != ops) {
-		pr_warn_once("ftrace subops: %ps is no subop of %ps\n",
+		pr_warn_once("ftrace subops: %ps is not a subop of %ps\n",
 			     subops->func, ops->func);
 		return -EINVAL;
 	}
@@ -649,7 +652,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 		else
 			ret = ftrace_subops_prepare(ops, NULL, subops, NULL, NULL);
 		ftrace_subops_leave(subops);
-		/* Call sites are not to get to know of it again */
+		/* The update must not create a set or subset with @subops */
 		ftrace_subops_unlink(subops);
 		if (!ret) {
 			ftrace_subops_update(ops);
@@ -659,7 +662,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 		}
 	}
 
-	/* It can be neither registered nor shut down until it is released */
+	/* Until released, @subops can be neither registered nor shut down */
 	subops->managed = NULL;
 	mutex_unlock(&ftrace_lock);
 	ftrace_synchronize();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of subops: that the union of filters is what it should be, and
- * that a manager and its subops are called for the functions they trace.
+ * KUnit tests of subops: unions of filters, and the functions that managers and
+ * their subops are called for.
  *
- * Unlike the rest of kernel/trace, this file is compiled to be traced.
+ * Unlike in the rest of kernel/trace, functions in this file can be traced.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
@@ -15,14 +15,14 @@
 #include "trace.h"
 #include "ftrace_internal.h"
 
-/* --- The union, compared with one made of bits --- */
+/* --- Unions of filters, compared with unions of bitmasks --- */
 
 #define NR_IPS		10
 #define NR_FILTERS	6
 /* With lock debugging each case takes much longer */
 #define NR_CASES	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 1500 : 12000)
 
-/* Functions that filters may name, and one that none does */
+/* Functions that filters may list, and one that is in no filter */
 #define NR_IPS_AND_ONE	(NR_IPS + 1)
 #define ALL_IPS		(BIT(NR_IPS_AND_ONE) - 1)
 
@@ -31,11 +31,11 @@ static unsigned long ip_of(unsigned int nr)
 	return 0x1000 + 16 * nr;
 }
 
-/* What a filter names, by bits */
+/* A filter, with its functions as bitmasks */
 struct bits {
 	u32	filter;
 	u32	untraced;
-	bool	all;	/* The filter hash is empty, thus is for everything */
+	bool	all;	/* The filter hash is empty: it matches all functions */
 };
 
 static struct ftrace_hash *hash_of(struct kunit *test, u32 bits)
@@ -63,7 +63,7 @@ static struct ftrace_ops_hash *filter_new(struct kunit *test,
 	filter = kunit_kzalloc(test, sizeof(*filter), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, filter);
 
-	/* There are three ways to say everything, and one to say nothing */
+	/* Match all functions in one of three ways, or match no function */
 	if (!bits->all) {
 		hash = hash_of(test, bits->filter);
 		if (!bits->filter)
@@ -88,7 +88,7 @@ static void filter_free(struct kunit *test, struct ftrace_ops_hash *filter)
 	kunit_kfree(test, filter);
 }
 
-/* Bits of the entries in a hash, without the help of what looks them up */
+/* Bitmask of the entries in a hash, found without ftrace_lookup_ip() */
 static u32 bits_of(struct kunit *test, struct ftrace_hash *hash)
 {
 	struct ftrace_func_entry *entry;
@@ -178,9 +178,9 @@ static void subops_union_named(struct kunit *test)
 	check_cases(test, ALL_BUT(0x7), ONLY(0x38));
 	check_cases(test, ALL_BUT(0x7), NONE);
 	check_cases(test, ALL_BUT(0x1), ONLY(0x1));
-	/* Nothing is left of one, nor of the other */
+	/* Filters whose notrace hash excludes all of their functions */
 	check_cases(test, ONLY_BUT(0x3, 0x7), ONLY_BUT(0x4, 0x4));
-	/* What one filters out another one filters out, too, but not all do */
+	/* Two filters exclude the same function, a third one may trace it */
 	check_cases(test, ONLY_BUT(0x3, 0x2), ONLY_BUT(0x6, 0x2), ONLY(0x8));
 	check_cases(test, ONLY_BUT(0x3, 0x2), ONLY_BUT(0x6, 0x2), ONLY(0x2));
 }
@@ -189,7 +189,7 @@ static u32 random_bits(void)
 {
 	u32 bits = get_random_u32() & (BIT(NR_IPS) - 1);
 
-	/* Sparse ones, so that something is in none */
+	/* Make some masks sparse, so that some functions are in no mask */
 	if (get_random_u32_below(2))
 		bits &= get_random_u32();
 	if (get_random_u32_below(2))
@@ -204,7 +204,7 @@ static void subops_union_random(struct kunit *test)
 	unsigned int i, n, nr;
 
 	for (n = 0; n < NR_CASES; n++) {
-		/* In half of the cases some trace everything, but for a few */
+		/* In half of the cases, some filters match all functions */
 		bool some_all = n & 1;
 
 		nr = 1 + get_random_u32_below(NR_FILTERS);
@@ -213,7 +213,7 @@ static void subops_union_random(struct kunit *test)
 			bits[i].filter = bits[i].all ? 0 : random_bits();
 			bits[i].untraced = get_random_u32_below(3) ?
 					   random_bits() : 0;
-			/* What traces nothing by its filter */
+			/* A filter hash that matches no function */
 			if (!bits[i].all && !get_random_u32_below(8))
 				bits[i].filter = 0;
 		}
@@ -229,9 +229,9 @@ static void subops_union_random(struct kunit *test)
 	}
 }
 
-/* --- Managers, subops, and functions that are called --- */
+/* --- Managers, subops, and traced functions --- */
 
-/* What is traced; each is called this way */
+/* Call one of the traced functions below */
 static noinline notrace void call(void (*func)(void))
 {
 	func();
@@ -263,8 +263,8 @@ static void (*const funcs[])(void) = { func_a, func_b, func_c };
 /**
  * struct counter - an ops that counts its calls
  * @ops:	the ops
- * @calls:	how often each of the functions was called
- * @error:	how often it was called for something else, or with something else
+ * @calls:	number of calls for each of the functions
+ * @error:	number of calls with an unexpected @ip
  */
 struct counter {
 	struct ftrace_ops	ops;
@@ -293,7 +293,7 @@ static notrace void count_call(unsigned long ip, unsigned long parent_ip,
 
 static struct counter *counters;
 
-/* What any manager does, and all that one written for mainline does */
+/* Callback of a manager without support for subsets */
 static notrace void walk_subops(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -307,7 +307,7 @@ static notrace void walk_subops(unsigned long ip, unsigned long parent_ip,
 	preempt_enable_notrace();
 }
 
-/* What a manager does that knows of subsets */
+/* Callback of a manager that supports subsets */
 static notrace void call_subset(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -357,7 +357,7 @@ static int unregister_subop(struct ftrace_ops *ops, struct ftrace_ops *subops)
 	return ret;
 }
 
-/* The number of ops that a record is traced for */
+/* The number of registered ops that trace the function with this record */
 static long rec_count(unsigned long ip)
 {
 	struct ftrace_rec_iter *iter;
@@ -391,8 +391,8 @@ static int set_filter(struct ftrace_ops *ops, unsigned int mask)
 }
 
 /*
- * Each function is called once: @traced has a mask of functions for each of
- * the counters. The manager must trace all of them and no other.
+ * Call each function once. @traced has a mask of functions for each of the
+ * counters. The manager must trace exactly the functions in these masks.
  */
 static void expect_traced(struct kunit *test, const unsigned int *traced)
 {
@@ -436,7 +436,7 @@ static int subops_init(struct kunit *test)
 		KUNIT_ASSERT_NE(test, func_ips[i], 0UL);
 	}
 
-	/* New ones, as ftrace may keep something of what was registered once */
+	/* New ones, as ftrace may leave state in an ops that was registered */
 	counters = kunit_kcalloc(test, NR_COUNTERS, sizeof(*counters), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, counters);
 	for (i = 0; i < NR_COUNTERS; i++)
@@ -447,8 +447,8 @@ static int subops_init(struct kunit *test)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /**
- * struct graph_counter - a user of function graph that counts
- * @gops:	the user
+ * struct graph_counter - a graph user that counts calls
+ * @gops:	the graph user
  * @entries:	calls of func_a
  * @returns:	returns from it
  * @others:	entries of, and returns from, other functions
@@ -504,7 +504,7 @@ static void graph_counters_exit(void)
 static void graph_counters_exit(void) { }
 #endif
 
-/* Whatever became of a test, nothing of it must go on */
+/* Unregister everything, even if the test has failed */
 static void subops_exit(struct kunit *test)
 {
 	struct ftrace_ops *ops;
@@ -521,7 +521,7 @@ static void subops_exit(struct kunit *test)
 			unregister_ftrace_function(ops);
 	}
 
-	/* Some may have that of another one */
+	/* Some may share the filter of another one */
 	for (i = 0; i < NR_COUNTERS; i++) {
 		ops = &counters[i].ops;
 
@@ -530,7 +530,7 @@ static void subops_exit(struct kunit *test)
 	}
 }
 
-static void come_and_go(struct kunit *test, struct ftrace_ops *manager)
+static void check_register_order(struct kunit *test, struct ftrace_ops *manager)
 {
 	unsigned int i, masks[] = { FN_A, FN_A | FN_B, FN_B | FN_C, FN_A };
 	struct ftrace_hash *hash;
@@ -563,19 +563,19 @@ static void come_and_go(struct kunit *test, struct ftrace_ops *manager)
 	hash = rcu_access_pointer(manager->func_hash->notrace_hash);
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(hash));
 
-	/* And once more, now that all of them have been in use */
+	/* Register again, now that all subops have been registered before */
 	KUNIT_ASSERT_EQ(test, 0, register_subop(manager, &counters[2].ops));
 	EXPECT_TRACED(test, 0, 0, FN_B | FN_C);
 }
 
-static void subops_come_and_go(struct kunit *test)
+static void subops_register_order(struct kunit *test)
 {
-	come_and_go(test, &manager);
+	check_register_order(test, &manager);
 }
 
 /*
- * The subops of @ops must be the first so many of the counters, and be found the
- * way that managers written for mainline do
+ * The subops of @ops must be the first @nr counters, in the order in which they
+ * were registered, when its callback walks subop_list.
  */
 static void expect_linked(struct kunit *test, struct ftrace_ops *ops,
 			  unsigned int nr)
@@ -604,11 +604,11 @@ static void expect_linked(struct kunit *test, struct ftrace_ops *ops,
 	}
 }
 
-static void subops_mainline_manager(struct kunit *test)
+static void subops_plain_manager(struct kunit *test)
 {
 	unsigned int i;
 
-	come_and_go(test, &plain_manager);
+	check_register_order(test, &plain_manager);
 	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&plain_manager, &counters[2].ops));
 
 	for (i = 0; i < NR_COUNTERS; i++) {
@@ -624,7 +624,7 @@ static void subops_mainline_manager(struct kunit *test)
 	expect_linked(test, &plain_manager, 0);
 }
 
-/* An ops of the kernel itself keeps its trampoline when it is unregistered */
+/* A static ops of the kernel keeps its trampoline when it is unregistered */
 static void subops_had_trampoline(struct kunit *test)
 {
 	static struct counter counter = { .ops.func = count_call };
@@ -673,7 +673,7 @@ static void subops_filter_changes(struct kunit *test)
 						      func_ips[2], 0, 0));
 	EXPECT_TRACED(test, FN_B, FN_C, FN_A | FN_C);
 
-	/* Filtered out, all of it: nothing is traced then, not everything */
+	/* If notrace excludes all its functions, it traces none, not all */
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_notrace(&counters[0].ops, name_b,
 						    strlen(name_b), 1));
 	EXPECT_TRACED(test, 0, FN_C, FN_A | FN_C);
@@ -683,13 +683,13 @@ static void subops_filter_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_notrace(&counters[0].ops, NULL, 0, 1));
 	EXPECT_TRACED(test, FN_B);
 
-	/* A name that is of no function changes nothing */
+	/* A name that matches no function changes nothing */
 	ret = ftrace_set_filter(&counters[0].ops, name_none, strlen(name_none), 1);
 	KUNIT_EXPECT_EQ(test, -EINVAL, ret);
 	EXPECT_TRACED(test, FN_B);
 }
 
-static bool filter_names(struct ftrace_ops *ops, unsigned long ip)
+static bool filter_lists(struct ftrace_ops *ops, unsigned long ip)
 {
 	bool named;
 
@@ -700,8 +700,8 @@ static bool filter_names(struct ftrace_ops *ops, unsigned long ip)
 	return named;
 }
 
-/* As if they were functions of modules that are gone since they were looked up */
-static void name_gone(struct kunit *test, struct ftrace_ops *ops,
+/* Add entries as if they were functions of modules that were unloaded since */
+static void add_freed(struct kunit *test, struct ftrace_ops *ops,
 		      unsigned long *gone, unsigned int nr)
 {
 	struct ftrace_hash *hash;
@@ -714,36 +714,36 @@ static void name_gone(struct kunit *test, struct ftrace_ops *ops,
 	mutex_unlock(&ops->func_hash->regex_lock);
 }
 
-/* What is gone does not come back with the next change of the filter */
-static void subops_gone(struct kunit *test)
+/* The next change of a filter removes functions of unloaded modules */
+static void subops_freed_functions(struct kunit *test)
 {
 	struct ftrace_ops *ops = &counters[0].ops;
-	/* Addresses like those of modules, where there is no function */
+	/* Addresses without a function, and outside of core kernel text */
 	unsigned long *gone = kunit_kzalloc(test, 2 * sizeof(*gone), GFP_KERNEL);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, gone);
 	KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
 	KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, ops));
-	name_gone(test, ops, gone, 2);
+	add_freed(test, ops, gone, 2);
 
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[1], 0, 0));
 	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_FALSE(test, filter_names(ops, (unsigned long)&gone[i]));
-		KUNIT_EXPECT_FALSE(test, filter_names(&manager,
+		KUNIT_EXPECT_FALSE(test, filter_lists(ops, (unsigned long)&gone[i]));
+		KUNIT_EXPECT_FALSE(test, filter_lists(&manager,
 						      (unsigned long)&gone[i]));
 	}
 	EXPECT_TRACED(test, FN_A | FN_B);
 
-	/* With nothing else in the filter it is for no function, not for all */
-	name_gone(test, ops, gone, 1);
+	/* A filter with no other entries matches no function, not all */
+	add_freed(test, ops, gone, 1);
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[0], 1, 0));
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[1], 1, 0));
 	EXPECT_TRACED(test, 0);
 	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(ops, func_ips[2], 0, 0));
 	EXPECT_TRACED(test, FN_C);
 
-	/* What is no function to begin with is refused */
+	/* Invalid addresses, and functions not in the filter, are rejected */
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			ftrace_set_filter_ip(ops, (unsigned long)gone, 0, 0));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
@@ -753,7 +753,7 @@ static void subops_gone(struct kunit *test)
 	EXPECT_TRACED(test, FN_C);
 }
 
-/* Two subops with the very same filter, one of them of another manager */
+/* Several subops share a filter, one of them has another manager */
 static void subops_share_filter(struct kunit *test)
 {
 	struct ftrace_ops *ops = &counters[0].ops;
@@ -774,7 +774,7 @@ static void subops_share_filter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_B));
 	EXPECT_TRACED(test, FN_B, FN_B);
 
-	/* By the one that is not registered, for those that are */
+	/* Change it through an ops that is no longer registered */
 	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&manager, ops));
 	KUNIT_EXPECT_EQ(test, 0, set_filter(ops, FN_C));
 	EXPECT_TRACED(test, 0, FN_C);
@@ -787,7 +787,7 @@ static void subops_share_filter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, unregister_subop(&other, &counters[2].ops));
 	EXPECT_TRACED(test, 0, FN_A);
 
-	/* One that is registered on its own, changed by way of the subop */
+	/* Change it through a subop, for an ops registered on its own */
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&counters[2].ops));
 	KUNIT_EXPECT_EQ(test, 2L, rec_count(func_ips[0]));
 	KUNIT_EXPECT_EQ(test, 0, set_filter(&counters[1].ops, FN_C));
@@ -810,17 +810,17 @@ static void subops_misuse(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, register_subop(&manager, a));
 	EXPECT_TRACED(test, FN_A);
 
-	/* Twice, with another manager, and as an ops of its own */
+	/* Register it again, also with another manager; unregister it there */
 	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(&manager, a));
 	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(c, a));
 	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_subop(c, a));
 
-	/* Two levels, from above and from below, and itself */
+	/* A subop as manager, an ops as its own manager, a manager as subop */
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(a, b));
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(b, b));
 	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(c, &manager));
 
-	/* A manager that has a filter, or is registered */
+	/* A manager that has its own filter, or is registered on its own */
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(c, b));
 	KUNIT_EXPECT_EQ(test, -EBUSY, set_filter(&manager, FN_B));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(c));
@@ -828,14 +828,14 @@ static void subops_misuse(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, register_subop(&manager, c));
 	KUNIT_ASSERT_EQ(test, 0, unregister_ftrace_function(c));
 
-	/* What the manager does not do */
+	/* Flags that the manager does not support */
 	b->flags |= FTRACE_OPS_FL_SAVE_REGS;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags ^= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags ^= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_IPMODIFY;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
-	/* What makes a manager, and what must not be used any more */
+	/* The flag of a manager, and an ops that must not be used any more */
 	b->flags ^= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SUBSET;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags ^= FTRACE_OPS_FL_SUBSET | FTRACE_OPS_FL_DELETED;
@@ -847,7 +847,7 @@ static void subops_misuse(struct kunit *test)
 	EXPECT_TRACED(test, FN_A, FN_B);
 }
 
-/* --- A function that is called all the time while filters change --- */
+/* --- Functions called in a loop while filters change --- */
 
 /* With lock debugging each change takes much longer */
 #define NR_FLIPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 200 : 1000)
@@ -888,14 +888,14 @@ static struct task_struct *loop_start(struct kunit *test)
 	return task;
 }
 
-/* Change the filters of all but the first, each time in another way */
+/* Change the filters of all ops but the first, each time to another mask */
 static int flip_filters(struct ftrace_ops **ops, unsigned int nr)
 {
 	unsigned int flip;
 	int ret = 0;
 
 	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
-		/* With func_a and without, so that the call site changes, too */
+		/* With and without func_a, to change its call site as well */
 		ret = set_filter(ops[1 + flip % (nr - 1)],
 				 1 + (flip * 5 / 3) % 7);
 		if (!(flip % 32))
@@ -912,7 +912,7 @@ static void subops_no_call_lost(struct kunit *test)
 	unsigned int i;
 	int ret;
 
-	/* The last one is an ops of its own, so that there are two at times */
+	/* Register the last one on its own, so that records may have two ops */
 	for (i = 0; i < NR_COUNTERS; i++) {
 		ops[i] = &counters[i].ops;
 		KUNIT_ASSERT_EQ(test, 0, set_filter(ops[i], i ? FN_B : FN_A));
@@ -973,11 +973,11 @@ static void subops_no_graph_call_lost(struct kunit *test)
 static struct kunit_case subops_cases[] = {
 	KUNIT_CASE(subops_union_named),
 	KUNIT_CASE(subops_union_random),
-	KUNIT_CASE(subops_come_and_go),
-	KUNIT_CASE(subops_mainline_manager),
+	KUNIT_CASE(subops_register_order),
+	KUNIT_CASE(subops_plain_manager),
 	KUNIT_CASE(subops_had_trampoline),
 	KUNIT_CASE(subops_filter_changes),
-	KUNIT_CASE(subops_gone),
+	KUNIT_CASE(subops_freed_functions),
 	KUNIT_CASE(subops_share_filter),
 	KUNIT_CASE(subops_misuse),
 	KUNIT_CASE(subops_no_call_lost),

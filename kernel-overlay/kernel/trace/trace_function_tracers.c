@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file function_tracers: the tracer that set_ftrace_filter is for
+ * function_tracers - select the tracer that set_ftrace_filter applies to
  *
- * set_ftrace_filter and set_ftrace_notrace of the top level are for its
- * function tracer. Other tracers have filters as well. function_tracers lists
- * those that allow it, and the one that is chosen there is the one the two
- * files show and change.
+ * By default, set_ftrace_filter and set_ftrace_notrace at the top level show
+ * and change the filter of the function tracer. Other tracers have filters as
+ * well. function_tracers lists the tracers that support this, and the two files
+ * apply to the tracer that is selected there.
  *
- * A file stays with the tracer it was opened for. All of these are part of the
- * kernel, so there is no reference to be held, and nothing to be done when the
- * choice changes. Instances have filter files of their own.
+ * An open file keeps the tracer it was opened for. All tracers in the list are
+ * built in, so they need no reference counting, and a new selection needs no
+ * further action. Instances have their own filter files.
  */
 #include <linux/fs.h>
 #include <linux/seq_file.h>
@@ -19,12 +19,12 @@
 #include "trace.h"
 #include "ftrace_internal.h"
 
-/* Names are shorter by far */
+/* Much longer than any name */
 #define MAX_WRITE	64
 
 struct function_tracer {
 	const char		*name;
-	/* Finds the ops to open a filter file for; NULL if that is global_ops */
+	/* Finds the ops to open a filter file with; NULL for global_ops */
 	struct ftrace_ops	*(*filter_ops)(bool write);
 };
 
@@ -40,20 +40,19 @@ static const struct function_tracer tracers[] = {
 
 static const struct function_tracer *chosen = &tracers[0];
 
-/* What error_log tells */
+/* Messages for error_log */
 static const char *errors[] = {
 	[FUNCTION_TRACER_UNKNOWN]	= "No such tracer",
 	[FUNCTION_TRACER_NO_COMMANDS]	= "Only the tracer \"trace\" can have commands",
-	[FUNCTION_TRACER_NO_FILTER]	= "Could not restart it with a filter of its own",
+	[FUNCTION_TRACER_NO_FILTER]	= "Failed to switch the tracer to its own filter",
 };
 
 /**
- * function_tracer_ops - find the ops that the filter files are for
- * @write:	is the filter to be changed, and not only shown?
+ * function_tracer_ops - find the ops that the top level filter files apply to
+ * @write:	true if the filter is to be changed, false if it is only shown
  *
  * Context: any.
- * Return: the ops, or NULL if the files are to be what they are when nobody
- * has chosen a tracer.
+ * Return: the ops, or NULL for the default, the function tracer.
  */
 struct ftrace_ops *function_tracer_ops(bool write)
 {
@@ -63,10 +62,10 @@ struct ftrace_ops *function_tracer_ops(bool write)
 }
 
 /**
- * function_tracer_log - log what went wrong with a filter file
- * @text:	what was written to it
- * @pos:	where in @text the error is
- * @filter:	is it set_ftrace_filter? Else it is set_ftrace_notrace
+ * function_tracer_log - log an error of a write to a filter file
+ * @text:	what was written
+ * @pos:	position of the error in @text, in characters
+ * @filter:	true for set_ftrace_filter, false for set_ftrace_notrace
  * @error:	the error
  *
  * Context: may sleep, takes tracing_err_log_lock.
@@ -139,7 +138,7 @@ static const struct file_operations function_tracers_fops = {
 
 /**
  * function_tracers_create_file - create the file function_tracers
- * @parent:	the top level of tracefs
+ * @parent:	top level directory of tracefs
  *
  * Context: may sleep.
  */

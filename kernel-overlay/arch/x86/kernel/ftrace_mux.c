@@ -2,8 +2,8 @@
 /*
  * Trampolines that call several ops, and jumps to them
  *
- * They are made of ftrace_caller or ftrace_regs_caller, as those of single ops
- * are, with this in the place of the one call there:
+ * A trampoline is a copy of ftrace_caller or ftrace_regs_caller, like that of a
+ * single ops, with the call in it replaced by this:
  *
  *	mov	%rbx, RBX(%rsp)		unless all registers are saved anyway
  *	mov	%r12, R12(%rsp)
@@ -19,11 +19,13 @@
  *	mov	R12(%rsp), %r12
  *
  * A callee may change the return address on the stack, or the ip in the
- * registers. The ones after it get what is in %rbx and %r12. The stack is the same
- * throughout, so the unwinder can take any of this for the call in the template.
+ * registers. The next callees get the original values from %rbx and %r12. The
+ * stack layout is the same throughout, so the unwinder can treat all of this
+ * code like the call in the template.
  *
- * If one of them is for direct callers, what ftrace_regs_caller does for these
- * follows behind the return. The slots, with the ops of the callees, come last.
+ * If a callee may set a direct caller, the code of ftrace_regs_caller that
+ * handles these follows the return. The slots, which hold the ops of the
+ * callees, come last.
  */
 #include <linux/ftrace_mux.h>
 #include <linux/genalloc.h>
@@ -42,8 +44,8 @@
 #include "ftrace_trampoline.h"
 
 /*
- * Trampolines are cut from whole pages, which are kept. They are never writable
- * where they can be run.
+ * Trampolines are allocated from whole pages that are never freed. The memory
+ * is never writable and executable at the same time.
  */
 #define TRAMP_ALIGN_ORDER	4
 #define TRAMP_CHUNK_SIZE	(4 * PAGE_SIZE)
@@ -54,10 +56,10 @@
 static struct gen_pool *tramp_pool;
 
 /**
- * struct tramp_poke - an instruction in use that is to be replaced
- * @addr:	its address
- * @opcode:	of a call or a jump
- * @target:	where it is to lead
+ * struct tramp_poke - pending replacement of an instruction that may be in use
+ * @addr:	address of the instruction
+ * @opcode:	opcode of the new call or jump
+ * @target:	address that it leads to
  */
 struct tramp_poke {
 	void	*addr;
@@ -65,13 +67,13 @@ struct tramp_poke {
 	void	*target;
 };
 
-/* What arch_ftrace_mux_sync() is for */
+/* Pending work of arch_ftrace_mux_sync() */
 static bool tramp_copied;
 static struct tramp_poke *tramp_pokes;
 static unsigned int tramp_nr_pokes;
 static unsigned int tramp_max_pokes;
 
-/* Instructions that stand between the template's; sizes are those of the bytes */
+/* Instructions that are inserted into the template; sizeof() is their size */
 static const u8 save_regs[] = {
 	0x48, 0x89, 0x5c, 0x24, offsetof(struct pt_regs, bx),
 	0x4c, 0x89, 0x64, 0x24, offsetof(struct pt_regs, r12),
@@ -88,7 +90,7 @@ static const u8 load_args[] = {
 };
 
 static const u8 load_ops[] = {
-	0x48, 0x8b, 0x15,	/* and where from, relative to what follows */
+	0x48, 0x8b, 0x15,	/* followed by the offset from the next insn */
 };
 
 static const u8 load_fregs[] = {
@@ -104,7 +106,7 @@ static const u8 restore_regs[] = {
 #define CALLEE_SIZE	(sizeof(load_args) + LOAD_OPS_SIZE + \
 			 sizeof(load_fregs) + CALL_INSN_SIZE)
 
-/* Where the call of callee @i is in @tramp */
+/* Offset of the call of callee @i in @tramp */
 static unsigned long tramp_call_offset(struct ftrace_mux_tramp *tramp, unsigned int i)
 {
 	unsigned long offset = ftrace_template(tramp->regs).call;
@@ -118,7 +120,7 @@ static unsigned long tramp_call_offset(struct ftrace_mux_tramp *tramp, unsigned 
 	return offset + sizeof(save_args) + i * CALLEE_SIZE;
 }
 
-/* Where it goes on as the template does after its call */
+/* Offset of the code that follows the call in the template */
 static unsigned long tramp_tail_offset(struct ftrace_mux_tramp *tramp)
 {
 	unsigned long offset;
@@ -130,7 +132,7 @@ static unsigned long tramp_tail_offset(struct ftrace_mux_tramp *tramp)
 	return offset;
 }
 
-/* Where the return is, or is to be */
+/* Offset of the return */
 static unsigned long tramp_ret_offset(struct ftrace_mux_tramp *tramp)
 {
 	struct ftrace_template template = ftrace_template(tramp->regs);
@@ -155,7 +157,7 @@ static bool tramp_add_chunk(void)
 		return false;
 	}
 
-	/* Without memory for that, only the symbol is missing */
+	/* If memory for it is lacking, only the symbol is missing */
 	ftrace_mux_add_symbol(start, TRAMP_CHUNK_SIZE);
 
 	return true;
@@ -184,7 +186,7 @@ static void tramp_free(void *tramp, size_t size)
 	gen_pool_free(tramp_pool, (unsigned long)tramp, size);
 }
 
-/* Write @size bytes where nothing runs yet. arch_ftrace_mux_sync() follows */
+/* Write code that is not in use yet. Call arch_ftrace_mux_sync() afterwards */
 static bool tramp_write(void *tramp, const void *bytes, size_t size)
 {
 	perf_event_text_poke(tramp, tramp, size, bytes, size);
@@ -192,7 +194,7 @@ static bool tramp_write(void *tramp, const void *bytes, size_t size)
 	return text_poke_copy(tramp, bytes, size);
 }
 
-/* Puts code into @buf that is to run at @tramp */
+/* Assembles code in @buf that will run at @tramp */
 struct tramp_writer {
 	u8	*buf;
 	u8	*tramp;
@@ -220,7 +222,7 @@ static void write_load_ops(struct tramp_writer *w, size_t slot)
 	write_bytes(w, &distance, sizeof(distance));
 }
 
-/* The jump for direct callers, and where it leads to, for what is written up to its return */
+/* Add the template's code for direct callers, and redirect the jnz to it */
 static bool write_direct(struct tramp_writer *w, struct ftrace_template *template)
 {
 	/* The template's tail ends at its return */
@@ -244,13 +246,13 @@ static bool write_direct(struct tramp_writer *w, struct ftrace_template *templat
 }
 
 /**
- * arch_ftrace_tramp_create - make a trampoline
- * @tramp:	what it is to call
+ * arch_ftrace_tramp_create - create the code of a trampoline
+ * @tramp:	the trampoline, with its callees
  *
- * arch_ftrace_mux_sync() is to be called before it is used.
+ * The caller has to call arch_ftrace_mux_sync() before the trampoline is used.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- * Return: whether there is memory for it.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * Return: false on allocation failure.
  */
 bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp)
 {
@@ -274,7 +276,7 @@ bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp)
 	if (!w.tramp)
 		goto out;
 
-	/* Up to its call, with the first callee's ops instead of its own */
+	/* Copy the template up to its call; load the first callee's ops */
 	memset(w.buf, INT3_INSN_OPCODE, size);
 	memcpy(w.buf, template.start, template.call);
 	w.pos = template.op;
@@ -316,7 +318,7 @@ bool arch_ftrace_tramp_create(struct ftrace_mux_tramp *tramp)
 	memcpy(w.buf + slots, tramp->callees, nr * sizeof(void *));
 
 	done = tramp_write(w.tramp, w.buf, size);
-	/* Another trampoline may have been here before */
+	/* Another trampoline may have been at this address: sync CPUs */
 	tramp_copied = true;
 	tramp->code.start = (unsigned long)w.tramp;
 	tramp->code.size = size;
@@ -342,7 +344,7 @@ static int tramp_poke_compare(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Replace what is to be replaced */
+/* Patch all queued instructions */
 static void tramp_flush_pokes(void)
 {
 	u8 insn[CALL_INSN_SIZE];
@@ -351,7 +353,7 @@ static void tramp_flush_pokes(void)
 	if (!tramp_nr_pokes)
 		return;
 
-	/* Those that come in the order of their addresses are poked together */
+	/* text_poke_queue() only batches ascending addresses */
 	sort(tramp_pokes, tramp_nr_pokes, sizeof(*tramp_pokes),
 	     tramp_poke_compare, NULL);
 
@@ -381,7 +383,7 @@ static bool tramp_grow_pokes(void)
 	return true;
 }
 
-/* Have the instruction at @addr, which may be in use, replaced by that */
+/* Queue the replacement of the instruction at @addr, which may be in use */
 static void tramp_poke(void *addr, u8 opcode, void *target)
 {
 	struct tramp_poke poke = { addr, opcode, target };
@@ -391,7 +393,7 @@ static void tramp_poke(void *addr, u8 opcode, void *target)
 	if (!memcmp(addr, insn, sizeof(insn)))
 		return;
 
-	/* What is read-only already cannot be written to without a mapping */
+	/* During boot, text_poke_bp() cannot write to read-only memory */
 	if (system_state == SYSTEM_BOOTING) {
 		text_poke_copy(addr, insn, sizeof(insn));
 		return;
@@ -411,13 +413,13 @@ static void tramp_poke(void *addr, u8 opcode, void *target)
 }
 
 /**
- * arch_ftrace_jump_create - make a jump that functions can call
+ * arch_ftrace_jump_create - create the code of a jump that functions can call
  * @jump:	the jump, with its target
  *
- * arch_ftrace_mux_sync() is to be called before it is used.
+ * The caller has to call arch_ftrace_mux_sync() before the jump is used.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
- * Return: whether there is memory for it.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * Return: false on allocation failure.
  */
 bool arch_ftrace_jump_create(struct ftrace_mux_jump *jump)
 {
@@ -441,13 +443,12 @@ bool arch_ftrace_jump_create(struct ftrace_mux_jump *jump)
 }
 
 /**
- * arch_ftrace_jump_update - have a jump lead to its target
- * @jump:	the jump, whose target has changed
+ * arch_ftrace_jump_update - redirect a jump to its new target
+ * @jump:	the jump, which may be in use
  *
- * arch_ftrace_mux_sync() is to be called afterwards.
+ * The caller has to call arch_ftrace_mux_sync() afterwards.
  *
- * Context: ftrace_lock held and text_mutex not, may sleep. The jump may be in
- * use.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
  */
 void arch_ftrace_jump_update(struct ftrace_mux_jump *jump)
 {
@@ -456,9 +457,9 @@ void arch_ftrace_jump_update(struct ftrace_mux_jump *jump)
 }
 
 /**
- * arch_ftrace_mux_sync - have all CPUs see new and updated trampolines and slots
+ * arch_ftrace_mux_sync - make new and updated code visible to all CPUs
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
  */
 void arch_ftrace_mux_sync(void)
 {
@@ -471,10 +472,10 @@ void arch_ftrace_mux_sync(void)
 }
 
 /**
- * arch_ftrace_code_free - free a trampoline or a jump
- * @code:	what to free
+ * arch_ftrace_code_free - free the code of a trampoline or a jump
+ * @code:	the code; no task may be in it
  *
- * Context: ftrace_lock held and text_mutex not, may sleep. No task may be there.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
  */
 void arch_ftrace_code_free(struct ftrace_mux_code *code)
 {
@@ -482,13 +483,13 @@ void arch_ftrace_code_free(struct ftrace_mux_code *code)
 }
 
 /**
- * arch_ftrace_code_template - find where the stack looks the same
+ * arch_ftrace_code_template - find the template code with the same stack layout
  * @code:	a trampoline or a jump
  * @addr:	address of an instruction in it
  *
  * Context: any.
- * Return: an address in ftrace_caller or ftrace_regs_caller where the stack is
- * as it is at @addr.
+ * Return: an address in ftrace_caller or ftrace_regs_caller where the stack
+ * layout is the same as at @addr.
  */
 unsigned long
 arch_ftrace_code_template(struct ftrace_mux_code *code, unsigned long addr)
@@ -498,7 +499,7 @@ arch_ftrace_code_template(struct ftrace_mux_code *code, unsigned long addr)
 	struct ftrace_template template;
 	unsigned long tail, direct;
 
-	/* Nothing has been done yet that ftrace_caller does */
+	/* In a jump, the stack is as at the start of ftrace_caller */
 	if (!tramp)
 		return (unsigned long)ftrace_caller;
 

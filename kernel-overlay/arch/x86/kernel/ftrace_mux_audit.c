@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What call sites, jumps and trampolines do, read from their instructions
+ * Verify call sites, jumps and trampolines by decoding their instructions
  *
- * Nothing here is shared with the code that writes trampolines. Only what
- * ftrace_caller and ftrace_regs_caller do before and after their call is taken
- * for right: a trampoline must have the same bytes there. What it has in place of
- * that call is decoded, and followed with what registers and stack hold.
+ * This does not use the code that writes trampolines. Only the instructions of
+ * ftrace_caller and ftrace_regs_caller before and after their call are trusted:
+ * a trampoline must have the same bytes there. The instructions in place of the
+ * call are decoded, while the contents of registers and stack are tracked.
  */
 #include <linux/bitops.h>
 #include <linux/ftrace_mux.h>
@@ -26,38 +26,38 @@
 /* SIB byte of (%rsp), without an index */
 #define SIB_RSP			0x24
 
-/* mov <displacement>(%rip), ... without the displacement */
+/* Size of mov <displacement>(%rip), %reg without the displacement */
 #define LOAD_OPS_PREFIX		3
 
-/* As instructions number them; the rest is %r8 to %r15 */
+/* Register numbers in instructions; the others are %r8 to %r15 */
 enum { REG_AX, REG_CX, REG_DX, REG_BX, REG_SP, REG_BP, REG_SI, REG_DI, NR_REGS = 16 };
 
 #define CALLEE_SAVED_REGS	(BIT(REG_BX) | BIT(REG_SP) | BIT(REG_BP) | GENMASK(15, 12))
 
-/* What a register or a word of the stack holds; a larger value was read from memory */
+/* Contents of a register or stack word; larger values were read from memory */
 enum {
 	HOLDS_ANYTHING,
 	HOLDS_IP,		/* address of the call site */
-	HOLDS_PARENT,		/* return address, before any callee may change it */
+	HOLDS_PARENT,		/* return address, before callees change it */
 	HOLDS_STACK,		/* stack pointer at the template's call */
-	HOLDS_ENTRY,		/* + n: what register n holds at the template's call */
+	HOLDS_ENTRY,		/* + n: register n at the template's call */
 };
 
 /**
- * struct tramp_run - a trampoline that is followed
- * @template:	what it is made of
- * @code:	the trampoline as unwinders find it; NULL for that of a single ops
- * @start:	its first byte
- * @end:	behind its last byte
- * @pos:	the next instruction
- * @slots:	where the first of the words is that it has loaded from itself
- * @callees:	the ops that it has to call
- * @nr_callees:	how many there are
- * @nr_called:	how many it has called
- * @regs:	some callee asks for all registers
- * @direct:	some callee may set a direct caller
- * @reg:	what registers hold
- * @stack:	what words of the stack hold, at and above the stack pointer
+ * struct tramp_run - state of decoding a trampoline
+ * @template:	what the trampoline is copied from
+ * @code:	for unwinders; NULL for the trampoline of a single ops
+ * @start:	first byte
+ * @end:	first byte after the trampoline
+ * @pos:	next instruction
+ * @slots:	lowest address in the trampoline that it has loaded from
+ * @callees:	ops that it has to call
+ * @nr_callees:	number of @callees
+ * @nr_called:	number of ops that it has called
+ * @regs:	a callee requires all registers
+ * @direct:	a callee may set a direct caller
+ * @reg:	contents of registers
+ * @stack:	contents of stack words, at and above the stack pointer
  */
 struct tramp_run {
 	struct ftrace_template		template;
@@ -75,9 +75,9 @@ struct tramp_run {
 	unsigned long			stack[sizeof(struct pt_regs) / sizeof(long)];
 };
 
-/* All of these that return a string say what is wrong, or NULL if nothing is */
+/* Functions that return a string describe what is wrong; NULL if nothing is */
 
-/* Are the bytes at @pos those of the template at @offset? */
+/* Are the bytes at @pos the same as those of the template at @offset? */
 static bool tramp_is_copy(struct tramp_run *run, const u8 *pos,
 			  unsigned long offset, unsigned long size)
 {
@@ -85,7 +85,7 @@ static bool tramp_is_copy(struct tramp_run *run, const u8 *pos,
 	       !memcmp(pos, run->template.start + offset, size);
 }
 
-/* Do unwinders take the stack here for that of the template at @offset? */
+/* Do unwinders treat the stack here like that of the template at @offset? */
 static bool tramp_unwinds(struct tramp_run *run, unsigned long offset)
 {
 	return !run->code ||
@@ -99,15 +99,15 @@ static const char *tramp_call(struct tramp_run *run, unsigned long func)
 	unsigned int i;
 
 	if (run->nr_called == run->nr_callees)
-		return "makes a call too many";
+		return "makes too many calls";
 
-	/* It may be by way of a jump */
+	/* The call may use a jump to the callback */
 	if (run->code && ftrace_mux_has_code(func))
 		func = arch_ftrace_jump_target(func);
 
 	ops = run->callees[run->nr_called++];
 	if (func != (unsigned long)ftrace_ops_get_func(ops))
-		return "calls another function than that of a callee";
+		return "does not call the callback of a callee";
 	if (run->reg[REG_DI] != HOLDS_IP)
 		return "does not pass the ip";
 	if (run->reg[REG_SI] != HOLDS_PARENT)
@@ -127,7 +127,7 @@ static const char *tramp_call(struct tramp_run *run, unsigned long func)
 	return NULL;
 }
 
-/* The operand of a mov that may be in memory. NULL if it may not be there */
+/* Find the operand of a mov. NULL if it is in memory that may not be used */
 static unsigned long *tramp_operand(struct tramp_run *run, struct insn *insn)
 {
 	u8 modrm = insn->modrm.bytes[0], rex = insn->rex_prefix.bytes[0];
@@ -140,9 +140,9 @@ static unsigned long *tramp_operand(struct tramp_run *run, struct insn *insn)
 		return NULL;
 
 	/*
-	 * Callees may read and change what is in pt_regs. If they have not asked for
-	 * all registers, these are not there, and ftrace_caller leaves their places
-	 * alone.
+	 * Callees may read and change pt_regs. If no callee requires all
+	 * registers, these fields are not part of it, and ftrace_caller does
+	 * not use them.
 	 */
 	switch (insn->displacement.value) {
 	case offsetof(struct pt_regs, r15):
@@ -160,7 +160,7 @@ static unsigned long *tramp_operand(struct tramp_run *run, struct insn *insn)
 static const char *tramp_load(struct tramp_run *run, unsigned int reg, const u8 *from)
 {
 	if (from < run->start || from + sizeof(long) > run->end)
-		return "loads from somewhere else";
+		return "loads from outside of the trampoline";
 
 	run->slots = min(run->slots, from);
 	run->reg[reg] = *(const unsigned long *)from;
@@ -194,7 +194,7 @@ static const char *tramp_step(struct tramp_run *run)
 
 	operand = tramp_operand(run, &insn);
 	if (!operand)
-		return "accesses memory that is not free";
+		return "accesses memory that it may not use";
 
 	if (opcode == MOV_LOAD_OPCODE)
 		run->reg[reg] = *operand;
@@ -204,7 +204,7 @@ static const char *tramp_step(struct tramp_run *run)
 	return NULL;
 }
 
-/* Up to the call of the template. The ops is that of the first callee */
+/* Check the code up to the template's call; it loads the first callee's ops */
 static const char *tramp_check_head(struct tramp_run *run)
 {
 	struct ftrace_template *template = &run->template;
@@ -212,11 +212,11 @@ static const char *tramp_check_head(struct tramp_run *run)
 	const char *wrong;
 
 	if (!tramp_is_copy(run, run->start, 0, offset + LOAD_OPS_PREFIX))
-		return "does not start as the template";
+		return "does not start like the template";
 
 	run->pos = run->start + offset;
 	if (!tramp_unwinds(run, offset))
-		return "is not unwound at its start";
+		return "cannot be unwound at its start";
 
 	wrong = tramp_step(run);
 	if (wrong)
@@ -224,13 +224,13 @@ static const char *tramp_check_head(struct tramp_run *run)
 
 	offset = run->pos - run->start;
 	if (!tramp_is_copy(run, run->pos, offset, template->call - offset))
-		return "does not go on as the template before the calls";
+		return "differs from the template before the calls";
 	run->pos = run->start + template->call;
 
 	return NULL;
 }
 
-/* Does it go on as the template after its call, but for the jump for direct callers? */
+/* Is the rest as in the template after its call, except for the jnz? */
 static bool tramp_is_tail(struct tramp_run *run)
 {
 	struct ftrace_template *template = &run->template;
@@ -260,7 +260,7 @@ static const char *tramp_check_ret(struct tramp_run *run)
 	if (thunk) {
 		if (*pos != JMP32_INSN_OPCODE ||
 		    run->pos + *(const s32 *)(pos + 1) != (const u8 *)x86_return_thunk)
-			return "does not return by the thunk";
+			return "does not return through the thunk";
 	} else if (*pos != RET_INSN_OPCODE || (size > 1 && pos[1] != INT3_INSN_OPCODE)) {
 		return "does not return";
 	}
@@ -268,30 +268,30 @@ static const char *tramp_check_ret(struct tramp_run *run)
 	return NULL;
 }
 
-/* The jump at @jnz, and where it leads to, behind the return */
+/* Check the jump for direct callers at @jnz, and its target after the return */
 static const char *tramp_check_direct(struct tramp_run *run, const u8 *jnz)
 {
 	struct ftrace_template *template = &run->template;
 	const u8 *target = jnz + 2 + (s8)jnz[1];
 
 	if (!run->direct)
-		return memcmp(jnz, x86_nops[2], 2) ? "goes on at direct callers" : NULL;
+		return memcmp(jnz, x86_nops[2], 2) ? "handles direct callers unexpectedly" : NULL;
 
 	if (*jnz != JNZ8_OPCODE || target < run->pos)
-		return "does not go on at direct callers";
+		return "does not handle direct callers";
 
 	run->pos = target;
 	if (!tramp_is_copy(run, target, template->direct, template->direct_size))
-		return "goes on at direct callers in another way than the template";
+		return "handles direct callers differently from the template";
 	if (!tramp_unwinds(run, template->direct))
-		return "is not unwound where it goes on at direct callers";
+		return "cannot be unwound where it handles direct callers";
 
 	run->pos += template->direct_size;
 
 	return tramp_check_ret(run);
 }
 
-/* From where it goes on as the template after its call */
+/* Check the code that follows the call in the template */
 static const char *tramp_check_tail(struct tramp_run *run)
 {
 	struct ftrace_template *template = &run->template;
@@ -302,25 +302,25 @@ static const char *tramp_check_tail(struct tramp_run *run)
 	if (run->reg[REG_SP] != HOLDS_STACK)
 		return "does not restore the stack pointer";
 
-	/* ftrace_regs_caller restores all of them itself, as callees want them */
+	/* ftrace_regs_caller restores pt_regs as changed by callees */
 	for (i = 0; i < NR_REGS && !run->regs; i++) {
 		if (i != REG_SP && CALLEE_SAVED_REGS & BIT(i) &&
 		    run->reg[i] != HOLDS_ENTRY + i)
-			return "does not restore a register of the function";
+			return "does not restore a callee-saved register";
 	}
 
 	if (!tramp_unwinds(run, offset))
-		return "is not unwound after the calls";
+		return "cannot be unwound after the calls";
 
 	run->pos = tail + template->size - offset;
 	if (!tramp_unwinds(run, template->size))
-		return "is not unwound at its return";
+		return "cannot be unwound at its return";
 
 	wrong = tramp_check_ret(run);
 	if (!wrong && template->jnz)
 		wrong = tramp_check_direct(run, tail + template->jnz - offset);
 	if (!wrong && run->slots < run->pos)
-		wrong = "loads from its instructions";
+		wrong = "loads data from its instructions";
 
 	return wrong;
 }
@@ -336,14 +336,14 @@ static const char *tramp_check(struct tramp_run *run, unsigned long start,
 		run->direct |= !!(run->callees[i]->flags & FTRACE_OPS_FL_DIRECT);
 	}
 	if (run->direct && !run->regs)
-		return "has a direct caller that asks for no registers";
+		return "has a callee for direct callers that does not require registers";
 
 	run->template = ftrace_template(run->regs);
 	run->start = (const u8 *)start;
 	run->end = run->start + size;
 	run->slots = run->end;
 
-	/* At the call of the template, but for the ops */
+	/* Registers at the template's call, except for the ops */
 	for (i = 0; i < NR_REGS; i++) {
 		if (CALLEE_SAVED_REGS & BIT(i))
 			run->reg[i] = HOLDS_ENTRY + i;
@@ -358,7 +358,7 @@ static const char *tramp_check(struct tramp_run *run, unsigned long start,
 		if (run->nr_called == run->nr_callees && tramp_is_tail(run))
 			return tramp_check_tail(run);
 		if (!tramp_unwinds(run, run->template.call))
-			return "is not unwound at its calls";
+			return "cannot be unwound at its calls";
 		wrong = tramp_step(run);
 	}
 
@@ -366,16 +366,16 @@ static const char *tramp_check(struct tramp_run *run, unsigned long start,
 }
 
 /**
- * arch_ftrace_tramp_check - find out whether a trampoline does what it should
- * @tramp:	the trampoline, whose callees are all registered
+ * arch_ftrace_tramp_check - verify the code of a trampoline
+ * @tramp:	the trampoline. All of its callees must be registered
  *
- * It has to call its callees in turn, each by what ftrace_ops_get_func() gives
- * for it, or by a jump to that, and with the arguments that it is to have; and to
- * leave all registers as it has found them, but for those that callees change on
- * purpose.
+ * The trampoline has to call the callees in order, each by the function that
+ * ftrace_ops_get_func() returns or by a jump to that, and with the right
+ * arguments. It has to preserve all registers, except those that callees change
+ * on purpose.
  *
  * Context: ftrace_lock held; no change of the trampoline is queued.
- * Return: NULL if it does, or else what is wrong.
+ * Return: NULL if the trampoline is correct, or else what is wrong.
  */
 const char *arch_ftrace_tramp_check(struct ftrace_mux_tramp *tramp)
 {
@@ -388,17 +388,17 @@ const char *arch_ftrace_tramp_check(struct ftrace_mux_tramp *tramp)
 
 	wrong = tramp_check(&run, tramp->code.start, tramp->code.size);
 	if (!wrong && (tramp->regs != run.regs || tramp->direct != run.direct))
-		wrong = "is said to be for other callees";
+		wrong = "does not match the flags of its callees";
 
 	return wrong;
 }
 
 /**
- * arch_ftrace_ops_check - the same for the trampoline of a single ops
+ * arch_ftrace_ops_check - verify the trampoline of a single ops
  * @ops:	a registered ops with FTRACE_OPS_FL_ALLOC_TRAMP
  *
  * Context: as for arch_ftrace_tramp_check().
- * Return: NULL if the trampoline does what it should, or else what is wrong.
+ * Return: NULL if the trampoline is correct, or else what is wrong.
  */
 const char *arch_ftrace_ops_check(struct ftrace_ops *ops)
 {
@@ -411,12 +411,12 @@ const char *arch_ftrace_ops_check(struct ftrace_ops *ops)
 }
 
 /**
- * arch_ftrace_call_target - find out what a function calls
- * @ip:		address of its call site
+ * arch_ftrace_call_target - find the address that a call site calls
+ * @ip:		address of the call site
  *
  * Context: may sleep; text_mutex not held, and no patches queued.
- * Return: the address that is called, 0 if nothing is, ~0 if the instruction
- * there is neither a call nor a nop.
+ * Return: the address; 0 if the instruction is a nop, ~0 if it is neither a
+ * call nor a nop.
  */
 unsigned long arch_ftrace_call_target(unsigned long ip)
 {
@@ -432,10 +432,10 @@ unsigned long arch_ftrace_call_target(unsigned long ip)
 }
 
 /**
- * arch_ftrace_jump_target - find out where a jump leads to
- * @addr:	its address
+ * arch_ftrace_jump_target - find the address that a jump leads to
+ * @addr:	address of the jump
  *
- * Context: ftrace_lock held and text_mutex not, may sleep.
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
  * Return: the address, or zero if there is no jump.
  */
 unsigned long arch_ftrace_jump_target(unsigned long addr)

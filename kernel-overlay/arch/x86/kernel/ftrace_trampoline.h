@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the trampolines of ftrace_ops are made of, see ftrace_64.S
+ * The code that trampolines of ftrace_ops are copied from, see ftrace_64.S
  */
 #ifndef _X86_KERNEL_FTRACE_TRAMPOLINE_H
 #define _X86_KERNEL_FTRACE_TRAMPOLINE_H
@@ -22,12 +22,12 @@ extern void ftrace_regs_caller_direct_end(void);
 /**
  * struct ftrace_template - code to be copied into a trampoline
  * @start:	address of the code
- * @size:	bytes to copy; the return is to follow
+ * @size:	bytes to copy; a return has to follow
  * @op:		offset of the instruction that loads the ops
  * @call:	offset of the call of the callback
  * @jnz:	offset of the jump that is taken for direct callers, 0 if none
- * @direct:	offset of where it leads to, behind the return
- * @direct_size: bytes to copy from there; the return is to follow
+ * @direct:	offset of the target of this jump, which follows the return
+ * @direct_size: bytes to copy from there; a return has to follow
  */
 struct ftrace_template {
 	void		*start;
@@ -39,7 +39,7 @@ struct ftrace_template {
 	unsigned long	direct_size;
 };
 
-/* The one that saves all registers, or the other one */
+/* Get ftrace_regs_caller, which saves all registers, or ftrace_caller */
 static inline struct ftrace_template ftrace_template(bool regs)
 {
 	unsigned long start = regs ? (unsigned long)ftrace_regs_caller :
@@ -65,10 +65,10 @@ static inline struct ftrace_template ftrace_template(bool regs)
 	return template;
 }
 
-/* How many bytes ftrace_template_ret() writes at most */
+/* Maximum number of bytes that ftrace_template_ret() writes */
 #define FTRACE_RET_SIZE		(IS_ENABLED(CONFIG_RETPOLINE) ? 5 : 1 + IS_ENABLED(CONFIG_SLS))
 
-/* Write into @buf a return that will be at @ip */
+/* Write a return to @buf that will be executed at @ip */
 static inline void ftrace_template_ret(void *buf, void *ip)
 {
 	static const u8 retq[] = { RET_INSN_OPCODE, INT3_INSN_OPCODE };

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a traced call costs: scripts/bench builds this file into each kernel
+ * that it measures.
+ *
+ * At boot, calls an empty function while HERE ftrace_ops or function graph
+ * users trace it and ELSEWHERE others trace another function. All callbacks
+ * are empty. For each case prints "ftrace-bench: KIND HERE ELSEWHERE COST":
+ * COST is what a call takes beyond an untraced one, in nanoseconds, which are
+ * instructions under "qemu -icount shift=0,sleep=off -smp 1".
+ *
+ * To measure the tracers of tracefs, have them trace bench_here(), and write
+ * "KIND HERE ELSEWHERE" to the parameter "measure".
+ *
+ * The kernels differ in their APIs. scripts/bench defines what their headers
+ * do not: HAVE_FGRAPH_OPS if a graph user has an ftrace_ops of its own,
+ * HAVE_NO_TIMES for fgraph_ops.no_times, HAVE_DIRECT_MULTI for
+ * register_ftrace_direct_multi().
+ */
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/ktime.h>
+#include <linux/linkage.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#ifdef CONFIG_X86_64
+#include <asm/ibt.h>
+#endif
+
+#define pr_line(fmt, ...)	pr_info("ftrace-bench: " fmt "\n", ##__VA_ARGS__)
+
+#define NR_CALLS	20000
+#define NR_MAX		101
+#define NR_MAX_GRAPH	32
+
+/* What is measured, and what the others trace */
+static noinline void bench_here(void)
+{
+	barrier();
+}
+
+static noinline void bench_elsewhere(void)
+{
+	barrier_data(&bench_elsewhere);
+}
+
+static void (*bench_func)(void) = bench_here;
+
+/* How long all calls take, in nanoseconds */
+static u64 notrace bench_loop(void)
+{
+	void (*func)(void) = READ_ONCE(bench_func);
+	unsigned long flags;
+	unsigned int i;
+	u64 start, end;
+
+	local_irq_save(flags);
+	/* The first call may do work that later ones do not */
+	func();
+	start = ktime_get_mono_fast_ns();
+	for (i = 0; i < NR_CALLS; i++)
+		func();
+	end = ktime_get_mono_fast_ns();
+	local_irq_restore(flags);
+
+	return end - start;
+}
+
+/* The minimum of several: the emulator may interrupt for reasons of its own */
+static u64 notrace bench_least(void)
+{
+	u64 least = bench_loop();
+	unsigned int i;
+
+	for (i = 1; i < 5; i++)
+		least = min(least, bench_loop());
+
+	return least;
+}
+
+static u64 bench_untraced;
+
+static void bench_report(const char *label)
+{
+	u64 cost;
+
+	/* Work that the last case deferred ends before */
+	ssleep(1);
+	cost = (bench_least() - bench_untraced) * 100;
+	do_div(cost, NR_CALLS);
+	pr_line("%s %llu.%02llu", label, cost / 100, cost % 100);
+}
+
+static int bench_measure(const char *label, const struct kernel_param *kp)
+{
+	char line[64];
+
+	strscpy(line, label, sizeof(line));
+	bench_report(strim(line));
+
+	return 0;
+}
+
+static const struct kernel_param_ops bench_measure_ops = {
+	.set = bench_measure,
+};
+module_param_cb(measure, &bench_measure_ops, NULL, 0200);
+
+static void notrace bench_callback(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *op,
+				   struct ftrace_regs *fregs)
+{
+}
+
+/* Set up and remove user @i of a case, which traces @func */
+static struct ftrace_ops ops[NR_MAX];
+
+static int ops_add(unsigned int i, void (*func)(void))
+{
+	ops[i].func = bench_callback;
+
+	return ftrace_set_filter_ip(&ops[i], (unsigned long)func, 0, 1) ?:
+	       register_ftrace_function(&ops[i]);
+}
+
+static void ops_del(unsigned int i)
+{
+	unregister_ftrace_function(&ops[i]);
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static struct fgraph_ops gops[NR_MAX_GRAPH];
+
+/* Their arguments depend on the kernel */
+static int notrace bench_entry(void)
+{
+	return 1;
+}
+
+static void notrace bench_return(void)
+{
+}
+
+static int graph_register(unsigned int i, void (*func)(void), bool no_times)
+{
+	int ret;
+
+	gops[i].entryfunc = (void *)bench_entry;
+	gops[i].retfunc = (void *)bench_return;
+#ifdef HAVE_NO_TIMES
+	gops[i].no_times = no_times;
+#else
+	if (no_times)
+		return -EOPNOTSUPP;
+#endif
+#ifdef HAVE_FGRAPH_OPS
+	ret = ftrace_set_filter_ip(&gops[i].ops, (unsigned long)func, 0, 1);
+#else
+	/* A single user, which has the filter of the function tracer */
+	char name[] = "bench_here";
+
+	if (func != bench_here)
+		return -EBUSY;
+	ftrace_set_global_filter(name, strlen(name), 1);
+	ret = 0;
+#endif
+
+	return ret ?: register_ftrace_graph(&gops[i]);
+}
+
+static void graph_del(unsigned int i)
+{
+	unregister_ftrace_graph(&gops[i]);
+}
+#else
+static int graph_register(unsigned int i, void (*func)(void), bool no_times)
+{
+	return -EOPNOTSUPP;
+}
+
+static void graph_del(unsigned int i)
+{
+}
+#endif
+
+static int graph_add(unsigned int i, void (*func)(void))
+{
+	return graph_register(i, func, false);
+}
+
+static int untimed_add(unsigned int i, void (*func)(void))
+{
+	return graph_register(i, func, true);
+}
+
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_X86_64)
+void bench_direct_caller(void);
+
+asm("	.pushsection	.text, \"ax\", @progbits\n"
+"	.type		bench_direct_caller, @function\n"
+"	.globl		bench_direct_caller\n"
+"bench_direct_caller:\n"
+	ASM_ENDBR
+	ASM_RET
+"	.size		bench_direct_caller, .-bench_direct_caller\n"
+"	.popsection\n");
+
+static struct ftrace_ops direct_ops;
+
+static int direct_start(void)
+{
+	unsigned long addr = (unsigned long)bench_direct_caller;
+
+	return ftrace_set_filter_ip(&direct_ops, (unsigned long)bench_here, 0, 1) ?:
+#ifdef HAVE_DIRECT_MULTI
+	       register_ftrace_direct_multi(&direct_ops, addr);
+#else
+	       register_ftrace_direct(&direct_ops, addr);
+#endif
+}
+
+static void direct_stop(void)
+{
+	unsigned long addr = (unsigned long)bench_direct_caller;
+
+#ifdef HAVE_DIRECT_MULTI
+	unregister_ftrace_direct_multi(&direct_ops, addr);
+#else
+	unregister_ftrace_direct(&direct_ops, addr, false);
+#endif
+}
+#else
+static int direct_start(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void direct_stop(void)
+{
+}
+#endif
+
+struct kind {
+	const char	*name;
+	int		(*add)(unsigned int i, void (*func)(void));
+	void		(*del)(unsigned int i);
+	/* The index of a graph user should make no difference: test the highest */
+	bool		here_last;
+	int		(*start)(void);
+	void		(*stop)(void);
+};
+
+enum { OPS, DIRECT, GRAPH, UNTIMED };
+
+static const struct kind kinds[] = {
+	[OPS]	  = { "ops", ops_add, ops_del },
+	[DIRECT]  = { "direct", ops_add, ops_del, false, direct_start, direct_stop },
+	[GRAPH]	  = { "graph", graph_add, graph_del, true },
+	[UNTIMED] = { "untimed", untimed_add, graph_del, true },
+};
+
+static const struct {
+	unsigned int	kind, here, elsewhere;
+} cases[] = {
+	{ OPS, 1, 0 }, { OPS, 2, 0 }, { OPS, 4, 0 }, { OPS, 8, 0 },
+	{ OPS, 10, 0 }, { OPS, 16, 0 }, { OPS, 32, 0 },
+	{ OPS, 1, 1 }, { OPS, 1, 15 },
+	{ OPS, 2, 2 }, { OPS, 2, 6 }, { OPS, 2, 14 }, { OPS, 2, 30 },
+	{ OPS, 8, 8 },
+
+	{ DIRECT, 0, 0 }, { DIRECT, 1, 0 }, { DIRECT, 2, 0 }, { DIRECT, 8, 0 },
+	{ DIRECT, 1, 15 },
+
+	{ GRAPH, 1, 0 }, { GRAPH, 2, 0 }, { GRAPH, 4, 0 }, { GRAPH, 8, 0 },
+	{ GRAPH, 16, 0 }, { GRAPH, 17, 0 }, { GRAPH, 32, 0 },
+	{ GRAPH, 1, 1 }, { GRAPH, 1, 3 }, { GRAPH, 1, 7 }, { GRAPH, 1, 15 },
+	{ GRAPH, 1, 31 }, { GRAPH, 2, 14 },
+
+	{ UNTIMED, 1, 0 }, { UNTIMED, 2, 0 }, { UNTIMED, 16, 0 },
+	{ UNTIMED, 1, 15 },
+
+	/* These take the longest to set up */
+	{ OPS, 1, 100 }, { OPS, 100, 0 },
+};
+
+static void bench_case(const struct kind *kind, unsigned int here,
+		       unsigned int elsewhere)
+{
+	unsigned int nr = 0;
+	char label[64];
+	int ret = 0;
+
+	snprintf(label, sizeof(label), "%s %u %u", kind->name, here, elsewhere);
+	if (kind->start)
+		ret = kind->start();
+	if (ret)
+		goto out;
+
+	for (nr = 0; nr < here + elsewhere && !ret; nr++) {
+		bool is_here = kind->here_last ? nr >= elsewhere : nr < here;
+
+		ret = kind->add(nr, is_here ? bench_here : bench_elsewhere);
+	}
+	if (ret)
+		nr--;
+	else
+		bench_report(label);
+
+	while (nr--)
+		kind->del(nr);
+	if (kind->stop)
+		kind->stop();
+out:
+	if (ret)
+		pr_line("%s error %d", label, ret);
+}
+
+static int __init ftrace_bench_init(void)
+{
+	unsigned int i;
+
+	bench_untraced = bench_least();
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		bench_case(&kinds[cases[i].kind], cases[i].here, cases[i].elsewhere);
+
+	return 0;
+}
+late_initcall_sync(ftrace_bench_init);
