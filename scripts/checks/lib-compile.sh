@@ -73,6 +73,12 @@ patch_name() {
 		"$(git -C "$source_tree" log -1 --format=%s "$1")"
 }
 
+# source_files COMMIT: its files, with their hashes, but for those that no compiler reads.
+source_files() {
+	git -C "$source_tree" ls-tree -r --full-tree "$1" |
+		grep -vE '	(Documentation|tools/testing/selftests|MAINTAINERS)'
+}
+
 # off NAME: is that option off in $out/.config?
 # shellcheck disable=SC2154
 off() {

@@ -20,13 +20,14 @@
  * struct ftrace_subset - those subops of a manager that trace a function
  * @ops:	passed to the callback of the manager instead of the manager
  *		itself. Has copies of the fields that the callback may read:
- *		func, flags, private. Its &ftrace_ops.managed is the manager
+ *		func, saved_func, flags, private, func_hash. Its
+ *		&ftrace_ops.managed is the manager
  * @nr:		number of subops
  * @subops:	the subops
  * @data:	derived from @subops by the callback of the manager and cached
  *		with ftrace_subset_set_data(). Initially zero;
  *		FTRACE_SUBSET_STALE when one of the subops has been
- *		unregistered, or functions call other trampolines
+ *		unregistered, or the trampoline is going to be freed
  */
 struct ftrace_subset {
 	struct ftrace_ops	ops;
@@ -36,8 +37,8 @@ struct ftrace_subset {
 };
 
 /**
- * struct ftrace_mux_code - a piece of code that functions call
- * @retired:	node in the list of code to be freed
+ * struct ftrace_mux_code - what trampolines and jumps have in common
+ * @retired:	node in the list of trampolines and jumps to be freed
  * @tramp:	the trampoline with this code, NULL for a jump
  * @node:	node in the tree of all jumps and trampolines
  * @start:	address
@@ -59,7 +60,7 @@ struct ftrace_mux_code {
 /**
  * struct ftrace_mux_tramp - a trampoline that calls several ops
  * @code:	its code
- * @regs:	all registers are saved, as a callee requires them
+ * @regs:	save all registers, because a callee requires them
  * @direct:	a callee may set a direct caller to continue at
  * @nr_subsets:	number of subsets among @callees
  * @subsets:	for those managers among the callees that support subsets
@@ -139,9 +140,11 @@ static __always_inline unsigned long
 ftrace_ops_subset_data(struct ftrace_ops *ops)
 {
 	/*
-	 * Reads after this see what a manager has published before. Pairs with
-	 * smp_store_release() in ftrace_mux_jump_redirect() and
-	 * ftrace_rec_call_slot()
+	 * The list function finds the subset through a pointer that
+	 * smp_store_release() in ftrace_mux_jump_redirect() or
+	 * ftrace_rec_call_slot() has published; the address dependency orders
+	 * this read. The acquire extends that to later reads of data that the
+	 * manager stored before, such as its table of users.
 	 */
 	return smp_load_acquire(&ftrace_ops_subset(ops)->data);
 }

@@ -162,7 +162,6 @@ static void fgraph_kunit_full(struct kunit *test)
 		nr++;
 
 	KUNIT_EXPECT_EQ(test, nr, (int)FGRAPH_MAX_DEPTH);
-	KUNIT_EXPECT_LE(test, nr, FTRACE_RETFUNC_DEPTH);
 
 	full = top;
 	KUNIT_EXPECT_NULL(test, push(RET(nr), 1));
@@ -295,7 +294,7 @@ static void fgraph_kunit_reserve_undone(struct kunit *test)
 		frame = begin(BIT(1) | BIT(2));
 		KUNIT_ASSERT_NOT_NULL(test, frame);
 
-		/* As fgraph_drop_user() does when an entry callback returns zero */
+		/* As function_graph_enter() does for a refused call */
 		KUNIT_ASSERT_NOT_NULL(test, reserve(1, 256));
 		fgraph_stack_unreserve(stack, top, 1);
 		KUNIT_EXPECT_NULL(test, data_of(frame, 1, &found));

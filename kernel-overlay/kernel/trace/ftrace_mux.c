@@ -29,7 +29,7 @@
  * functions get one. Functions of the other sets call the list function, as
  * they do without sets.
  *
- * The life of a set. Each step holds ftrace_lock, the waits in between do not:
+ * Life cycle of a set. ftrace_lock is held in each step, but not while waiting:
  *
  *   created    by ftrace_mux_join() or ftrace_mux_leave(), for the first record
  *     |        with these ops; the record gets a fresh slot
@@ -40,9 +40,10 @@
  *   called     when call sites are patched [text_mutex]; tasks in the code hold
  *     |        no lock, and can be preempted there
  *     v
- *   unused     when the last record has left, jumps and call sites as above;
- *     |        ftrace_mux_remove_ops() removes the sets of an unregistered ops
- *     |        from the table, so that no record gets them
+ *   unused     when the last record has moved to another set. Jumps and call
+ *     |        sites are patched as above. ftrace_mux_remove_ops() removes the
+ *     |        sets of an unregistered ops from the table, so that no record
+ *     |        is assigned to them
  *     v
  *   retired    by ftrace_mux_finish(), which frees the set and its slots and
  *     |        queues trampoline and jumps
@@ -299,7 +300,8 @@ ftrace_slot_create(struct ftrace_set *set, struct ftrace_slot *root)
 	slot->root = root;
 	list_add_tail(&slot->list, &set->slots);
 	list_add_tail(&slot->fresh, &ftrace_slots_fresh);
-	INIT_LIST_HEAD(&slot->unused);
+	/* ftrace_mux_finish() frees it unless a record is moved to it */
+	list_add(&slot->unused, &ftrace_slots_unused);
 	ftrace_slots[id] = slot;
 	ftrace_slots_free = id + 1;
 
@@ -454,9 +456,9 @@ static void ftrace_rec_change(struct dyn_ftrace *rec, struct ftrace_ops *ops,
 }
 
 /*
- * Was the function of @rec, which has no slot, untraced before an ops joined
- * and raised its count to @count? Otherwise the record has lost its slot, and
- * ftrace_mux_track() finds the ops that trace it.
+ * An ops joins, and @rec has no slot. That is as expected if no other ops is
+ * counted, so that the count is @count now. Otherwise an allocation has failed,
+ * and ftrace_mux_track() is going to find all ops that trace the function.
  */
 static bool ftrace_rec_is_new(struct dyn_ftrace *rec, unsigned long count)
 {
@@ -464,7 +466,7 @@ static bool ftrace_rec_is_new(struct dyn_ftrace *rec, unsigned long count)
 }
 
 /**
- * ftrace_mux_join - an ops starts to trace a function
+ * ftrace_mux_join - add an ops to the set of a function
  * @rec:	record of the function, with a count that already includes @ops
  * @ops:	the ops, which is registered
  *
@@ -480,7 +482,7 @@ void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_leave - an ops stops tracing a function
+ * ftrace_mux_leave - remove an ops from the set of a function
  * @rec:	record of the function, with a count that excludes @ops
  * @ops:	the ops
  *
@@ -493,7 +495,7 @@ void ftrace_mux_leave(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_join_new - an ops traces a function of a newly loaded module
+ * ftrace_mux_join_new - add an ops to the set of a function of a new module
  * @rec:	record of the function, with a count that already includes @ops
  * @slot:	result for the previous ops that traces it, NULL for the first
  * @ops:	the ops; those before it in ftrace_ops_list have joined already
@@ -507,7 +509,7 @@ struct ftrace_slot *ftrace_mux_join_new(struct dyn_ftrace *rec,
 {
 	struct ftrace_ops *subops;
 
-	/* Other ops are counted, but there is no slot: it was lost */
+	/* Other ops are counted, but their slot could not be allocated */
 	if (!ftrace_mux_is_on() || (!slot && ftrace_rec_count(rec) > 1))
 		return NULL;
 
@@ -542,7 +544,7 @@ static bool ftrace_filter_traces(struct ftrace_ops_hash *filter, unsigned long i
 }
 
 /**
- * ftrace_mux_subops_change - the filter of a subop has changed
+ * ftrace_mux_subops_change - update sets for a new filter of a subop
  * @subops:	the subop, linked to its manager
  * @old:	filter before the change; NULL if the subop traced nothing
  * @new:	filter after the change; NULL if the subop traces nothing
@@ -571,8 +573,8 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
 			continue;
 
 		/*
-		 * Without a slot, no ops may be counted: the manager itself is
-		 * counted later
+		 * A record without a slot gets one if no ops is counted: the
+		 * manager joins later. Otherwise its slot is not allocated
 		 */
 		if (ftrace_rec_slot(rec) || (is && ftrace_rec_is_new(rec, 0)))
 			ftrace_rec_change(rec, subops, is);
@@ -581,7 +583,7 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
 }
 
 /**
- * ftrace_mux_drop - a record is removed
+ * ftrace_mux_drop - remove a record from its slot and from the table
  * @rec:	the record
  *
  * This may leave its slot unused. ftrace_mux_finish() frees the slot, possibly
@@ -754,7 +756,6 @@ static bool ftrace_mux_resolve(void)
 			ftrace_slot_merge(slot, other);
 			rename = true;
 		} else {
-			/* Records that had no slot are patched anyway */
 			slot->first_slot = !slot->root;
 			slot->root = NULL;
 			slot->moved = 0;
@@ -927,7 +928,10 @@ static void ftrace_mux_update_jumps(void)
 
 	arch_ftrace_mux_sync();
 
-	/* No jump leads to these trampolines any more */
+	/*
+	 * The remaining jumps to these trampolines are of slots without
+	 * records. Their callers are patched before ftrace_lock is released.
+	 */
 	list_for_each_entry(set, &ftrace_sets, list) {
 		if (set->records && !set->selected && set->tramp) {
 			ftrace_mux_retire(&set->tramp->code);
@@ -1080,7 +1084,7 @@ static void ftrace_set_reset_jumps(struct ftrace_set *set)
 }
 
 /**
- * ftrace_mux_remove_ops - an ops is unregistered
+ * ftrace_mux_remove_ops - retire the sets that contain an unregistered ops
  * @ops:	the ops or subop
  *
  * Sets that contain @ops are not assigned to functions any more, as another ops
@@ -1154,7 +1158,7 @@ unsigned int ftrace_mux_target(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_patched - a call site is patched
+ * ftrace_mux_patched - update the record of a call site that is being patched
  * @rec:	record of the function
  * @id:		slot ID of the jump that it calls from now on, or zero for none
  *
@@ -1374,7 +1378,7 @@ static int ftrace_mux_sets_show(struct seq_file *m, void *v)
 		ftrace_mux_show_set(m, set);
 	}
 	seq_printf(m, "%u of at most %u sets%s\n", nr, max_sets,
-		   ftrace_mux_exhausted ? ", not enough" : "");
+		   ftrace_mux_exhausted ? ", more are eligible" : "");
 out:
 	mutex_unlock(&ftrace_lock);
 

@@ -19,7 +19,7 @@
 
 /**
  * struct ftrace_set - a set of ops that trace some functions
- * @hash:	node in the table of sets with all ops registered
+ * @hash:	node in the table of sets, while all of its ops are registered
  * @list:	node in the list of all sets
  * @slots:	slots of the functions that the set traces
  * @records:	number of records that belong to these slots
@@ -45,7 +45,7 @@ struct ftrace_set {
 };
 
 /**
- * struct ftrace_slot_change - where the records of a slot move with an ops
+ * struct ftrace_slot_change - slot for records after an ops joins or leaves
  * @ops:	the ops that joins or leaves
  * @to:		slot that the records move to; NULL for none
  * @generation:	ftrace_mux_generation when @to was looked up
@@ -194,7 +194,7 @@ static __always_inline struct hlist_head *ftrace_mux_head(unsigned long ip)
 	table = container_of(heads, struct ftrace_mux_table, heads[0]);
 
 	/* Few call sites share 16 bytes, and a better hash would be slower */
-	return &heads[ip >> 4 & table->mask];
+	return &heads[(ip >> 4) & table->mask];
 }
 
 /* With ftrace_lock held, or in the context of ftrace_mux_find_tramp() */

@@ -184,8 +184,8 @@ void *ftrace_mux_callback(struct ftrace_ops *callee)
 
 /*
  * Writing set_ftrace_pid changes the callback of an ops that may be in many
- * sets. Their trampolines call a jump, so that only this jump has to be
- * patched.
+ * sets. Create a jump to the callback, which their trampolines call, so that
+ * only this jump has to be patched.
  */
 static bool ftrace_mux_make_callback(struct ftrace_ops *ops)
 {
@@ -222,7 +222,7 @@ static bool ftrace_mux_make_callbacks(struct ftrace_mux_tramp *tramp)
 }
 
 /**
- * ftrace_mux_update_funcs - update trampolines after callbacks have changed
+ * ftrace_mux_update_funcs - redirect jumps to callbacks that have changed
  *
  * Context: ftrace_lock held, text_mutex not held; may sleep.
  */
@@ -336,16 +336,18 @@ static struct ftrace_mux_tramp *
 ftrace_mux_tramp_alloc(struct ftrace_ops *const *ops, unsigned int nr)
 {
 	unsigned int i, nr_subsets = 0;
+	struct ftrace_ops **copy, *manager = NULL;
 	struct ftrace_mux_tramp *tramp;
-	struct ftrace_ops **copy;
 
 	for (i = 0; i < nr; i++) {
-		if (!ftrace_is_subop(ops[i]))
+		if (!ftrace_is_subop(ops[i])) {
+			manager = ops[i];
 			continue;
+		}
 		/* The manager is not counted yet, or not any more */
-		if (!i)
+		if (ops[i]->managed != manager)
 			return NULL;
-		nr_subsets += !ftrace_is_subop(ops[i - 1]);
+		nr_subsets += ops[i - 1] == manager;
 	}
 
 	/* The callees, followed by the array that subsets point into */

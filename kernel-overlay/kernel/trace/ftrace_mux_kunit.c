@@ -170,7 +170,7 @@ static unsigned int slot_of(unsigned int f)
 	return id;
 }
 
-/* Trampoline that a function calls. The caller holds no reference to it */
+/* Trampoline that a function calls. Valid until the next change of tracers */
 static struct ftrace_mux_tramp *tramp_of(unsigned int f)
 {
 	struct ftrace_mux_tramp *tramp;
@@ -182,6 +182,14 @@ static struct ftrace_mux_tramp *tramp_of(unsigned int f)
 	mutex_unlock(&ftrace_lock);
 
 	return tramp;
+}
+
+/* Number of ops that the trampoline of a function calls; zero if it has none */
+static unsigned int callees_of(unsigned int f)
+{
+	struct ftrace_mux_tramp *tramp = tramp_of(f);
+
+	return tramp ? tramp->nr_callees : 0;
 }
 
 /* A single ops has its own trampoline, or is the only callee of a set */
@@ -266,7 +274,7 @@ static void mux_sets(struct kunit *test)
 
 	start(test, 2, FN_B);
 	KUNIT_EXPECT_PTR_NE(test, tramp_of(0), tramp_of(1));
-	KUNIT_EXPECT_EQ(test, 3U, tramp_of(1)->nr_callees);
+	KUNIT_EXPECT_EQ(test, 3U, callees_of(1));
 	expect_calls(test);
 
 	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_A | FN_B));
@@ -275,7 +283,7 @@ static void mux_sets(struct kunit *test)
 	expect_audit(test);
 
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
-	KUNIT_EXPECT_EQ(test, 2U, tramp_of(0)->nr_callees);
+	KUNIT_EXPECT_EQ(test, 2U, callees_of(0));
 	expect_calls(test);
 
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
@@ -298,7 +306,7 @@ static void mux_jumps(struct kunit *test)
 	start(test, 2, FN_A | FN_B);
 	KUNIT_EXPECT_EQ(test, slot, slot_of(0));
 	KUNIT_EXPECT_EQ(test, slot, slot_of(1));
-	KUNIT_EXPECT_EQ(test, 3U, tramp_of(0)->nr_callees);
+	KUNIT_EXPECT_EQ(test, 3U, callees_of(0));
 	expect_calls(test);
 
 	/* The set of only one function changes: it calls another jump */
@@ -394,7 +402,7 @@ static void mux_regs(struct kunit *test)
 static unsigned long real_parent;
 static bool parent_known;
 
-/* Where fgraph callbacks find the return address; NULL if not supported here */
+/* Where ftrace_graph_func() finds the return address; NULL if not known here */
 static notrace unsigned long *parent_of(struct ftrace_regs *fregs)
 {
 #if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
@@ -683,7 +691,7 @@ static void mux_no_call_lost(struct kunit *test)
  * @long_call:	index of the callback invocation that takes long
  * @gone:	set after unregistering
  * @calls:	number of callback invocations
- * @late:	number of invocations that started or still ran after that
+ * @late:	number of invocations that started or still ran with @gone set
  */
 struct leaver {
 	struct ftrace_ops	ops;
@@ -702,7 +710,7 @@ static notrace void leaver_called(struct leaver *leaver)
 	unsigned int ms;
 
 	WRITE_ONCE(leaver->calls, call + 1);
-	/* Still runs after unregistering, unless that waits for it */
+	/* If unregistering does not wait for it, it still runs afterwards */
 	for (ms = 0; call == leaver->long_call && ms < 100; ms++) {
 		if (READ_ONCE(leaver->gone))
 			break;

@@ -58,7 +58,10 @@ void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip)
 #endif
 NOKPROBE_SYMBOL(arch_ftrace_ops_list_func);
 
-/* Call several ops, or a single one if its flags must be tested on each call */
+/*
+ * Call several ops, or a single one if its flags must be tested on each call.
+ * @arg is the trampoline, passed as an ops because of ftrace_func_t.
+ */
 static void ftrace_mux_call_all(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *arg, struct ftrace_regs *fregs)
 {
@@ -128,8 +131,9 @@ void arch_ftrace_tramp_update(struct ftrace_mux_tramp *tramp)
  *
  * Context: any, NMI included. Preemption has to be disabled as long as the
  * result is used.
- * Return: @ops itself, or the subset of its subops; NULL if @ops is not called
- * for the function. If no set was found for the function, @ops.
+ * Return: @ops, or the subset of its subops that trace the function; NULL if
+ * the set of the function does not contain @ops. @ops if the function has no
+ * set.
  */
 struct ftrace_ops *
 ftrace_mux_find_callee(unsigned long ip, struct ftrace_ops *ops)

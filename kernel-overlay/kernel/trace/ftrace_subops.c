@@ -81,6 +81,7 @@ notrace_of_union(struct ftrace_ops_hash *const *filters, unsigned int nr,
 		return NULL;
 
 	for (i = 0; i < 1UL << smallest->size_bits; i++) {
+		cond_resched();
 		hlist_for_each_entry(entry, &smallest->buckets[i], hlist) {
 			if (any_filter_traces(filters, nr, entry->ip))
 				continue;
@@ -122,6 +123,7 @@ union_of_filters(struct ftrace_ops_hash *const *filters, unsigned int nr)
 		from = filter_of(filters[f]);
 
 		for (i = 0; i < 1UL << from->size_bits; i++) {
+			cond_resched();
 			hlist_for_each_entry(entry, &from->buckets[i], hlist) {
 				if (ftrace_lookup_ip(hash, entry->ip) ||
 				    ftrace_lookup_ip(notrace_of(filters[f]),
@@ -149,7 +151,7 @@ union_of_filters(struct ftrace_ops_hash *const *filters, unsigned int nr)
  * @nr:		number of filters
  * @result:	its two hashes are set to a filter that traces exactly the
  *		functions that any of @filters traces. The caller must free
- *		them. The regex_lock is not touched
+ *		them. Its regex_lock is not used
  *
  * The union is exact for every address, not only for functions that have a
  * record now. It stays exact when modules are loaded.
@@ -395,7 +397,7 @@ static void ftrace_subops_keep_filter(struct ftrace_ops *ops)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
-/* Same for a manager that is not registered */
+/* Switch a manager that is not registered to the filter computed for it */
 static void ftrace_subops_set_filter(struct ftrace_ops *ops)
 {
 	ftrace_subops_exchange(ops);
@@ -620,8 +622,8 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
  *
  * If allocating the new filter fails, @ops keeps its current filter, which
  * traces a superset, until the next subop is registered, unregistered, or
- * changes its filter. The only effect is that @ops is called for some functions
- * in vain.
+ * changes its filter. The only effect is that @ops is also called for functions
+ * that no subop traces.
  *
  * Context: ftrace_lock held, may sleep. Drops the lock while it waits for
  * callbacks, and takes it again.

@@ -178,7 +178,7 @@ static void subops_union_named(struct kunit *test)
 	check_cases(test, ALL_BUT(0x7), ONLY(0x38));
 	check_cases(test, ALL_BUT(0x7), NONE);
 	check_cases(test, ALL_BUT(0x1), ONLY(0x1));
-	/* Filters whose notrace hash excludes all of their functions */
+	/* Filters with a notrace hash that excludes all of their functions */
 	check_cases(test, ONLY_BUT(0x3, 0x7), ONLY_BUT(0x4, 0x4));
 	/* Two filters exclude the same function, a third one may trace it */
 	check_cases(test, ONLY_BUT(0x3, 0x2), ONLY_BUT(0x6, 0x2), ONLY(0x8));
@@ -293,14 +293,14 @@ static notrace void count_call(unsigned long ip, unsigned long parent_ip,
 
 static struct counter *counters;
 
-/* Callback of a manager without support for subsets */
+/* Callback of a manager: call the subops with filters that match @ip */
 static notrace void walk_subops(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct ftrace_ops *subops;
 
 	preempt_disable_notrace();
-	list_for_each_entry(subops, &op->subop_list, list) {
+	list_for_each_entry_rcu(subops, &op->subop_list, list) {
 		if (ftrace_ops_test(subops, ip, ftrace_get_regs(fregs)))
 			subops->func(ip, parent_ip, subops, fregs);
 	}
@@ -422,7 +422,7 @@ static void expect_traced(struct kunit *test, const unsigned int *traced)
 
 #define EXPECT_TRACED(test, ...)					\
 do {									\
-	const unsigned int traced[NR_COUNTERS] = { __VA_ARGS__ }; \
+	const unsigned int traced[NR_COUNTERS] = { __VA_ARGS__ };	\
 									\
 	expect_traced(test, traced);					\
 } while (0)
@@ -436,7 +436,7 @@ static int subops_init(struct kunit *test)
 		KUNIT_ASSERT_NE(test, func_ips[i], 0UL);
 	}
 
-	/* New ones, as ftrace may leave state in an ops that was registered */
+	/* Allocate new ones, as an ops that was registered may keep some state */
 	counters = kunit_kcalloc(test, NR_COUNTERS, sizeof(*counters), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, counters);
 	for (i = 0; i < NR_COUNTERS; i++)
@@ -700,7 +700,7 @@ static bool filter_lists(struct ftrace_ops *ops, unsigned long ip)
 	return named;
 }
 
-/* Add entries as if they were functions of modules that were unloaded since */
+/* Add entries as if they were functions of modules that have been unloaded */
 static void add_freed(struct kunit *test, struct ftrace_ops *ops,
 		      unsigned long *gone, unsigned int nr)
 {

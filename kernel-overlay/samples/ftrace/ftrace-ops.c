@@ -240,7 +240,7 @@ static int __init ftrace_ops_sample_init(void)
 
 	remove_tracers();
 
-	/* There is nothing left to unload */
+	/* Nothing is registered: do not keep the module loaded */
 	return ret ?: -EAGAIN;
 }
 module_init(ftrace_ops_sample_init);

@@ -157,7 +157,7 @@ static bool tramp_add_chunk(void)
 		return false;
 	}
 
-	/* If memory for it is lacking, only the symbol is missing */
+	/* On allocation failure, only the symbol is missing */
 	ftrace_mux_add_symbol(start, TRAMP_CHUNK_SIZE);
 
 	return true;
@@ -383,7 +383,11 @@ static bool tramp_grow_pokes(void)
 	return true;
 }
 
-/* Queue the replacement of the instruction at @addr, which may be in use */
+/*
+ * Queue the replacement of the instruction at @addr, which may be in use. An
+ * address may be queued only once before arch_ftrace_mux_sync(): the comparison
+ * with the current instruction does not take pending pokes into account.
+ */
 static void tramp_poke(void *addr, u8 opcode, void *target)
 {
 	struct tramp_poke poke = { addr, opcode, target };

@@ -39,7 +39,7 @@ struct ftrace_template {
 	unsigned long	direct_size;
 };
 
-/* Get ftrace_regs_caller, which saves all registers, or ftrace_caller */
+/* Describe ftrace_regs_caller, which saves all registers, or ftrace_caller */
 static inline struct ftrace_template ftrace_template(bool regs)
 {
 	unsigned long start = regs ? (unsigned long)ftrace_regs_caller :
