@@ -118,7 +118,7 @@ static __always_inline bool ftrace_ops_is_subset(struct ftrace_ops *ops)
  * @ops:	ops argument of the callback of a manager, with
  *		ftrace_ops_is_subset() true
  *
- * Context: the callback of a manager that has FTRACE_OPS_FL_SUBSET, with
+ * Context: the callback of a manager that has FTRACE_OPS_FL_USES_SUBSETS, with
  * preemption disabled. The result is valid until preemption is enabled.
  * Return: exactly the subops that the call is for. If ftrace_ops_subset_data()
  * is FTRACE_SUBSET_STALE, the subops may have been freed.

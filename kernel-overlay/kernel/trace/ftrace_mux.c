@@ -186,7 +186,7 @@ static void ftrace_set_free(struct ftrace_set *set)
 /* Do sets include the subops of @ops? */
 static bool ftrace_mux_uses_subset(struct ftrace_ops *ops)
 {
-	return ops->flags & FTRACE_OPS_FL_SUBSET && ftrace_is_manager(ops);
+	return ops->flags & FTRACE_OPS_FL_USES_SUBSETS && ftrace_is_manager(ops);
 }
 
 /*
@@ -558,7 +558,8 @@ void ftrace_mux_subops_change(struct ftrace_ops *subops,
 	struct ftrace_page *pg;
 	struct dyn_ftrace *rec;
 
-	if (!ftrace_mux_is_on() || !(subops->managed->flags & FTRACE_OPS_FL_SUBSET))
+	if (!ftrace_mux_is_on() ||
+	    !(subops->managed->flags & FTRACE_OPS_FL_USES_SUBSETS))
 		return;
 
 	for_each_ftrace_rec(pg, rec) {

@@ -162,7 +162,7 @@ static void audit_find_ops(struct ftrace_audit *audit, unsigned long ip)
 		audit->nr_registered++;
 		audit->flags |= op->flags;
 
-		if (!(op->flags & FTRACE_OPS_FL_SUBSET))
+		if (!(op->flags & FTRACE_OPS_FL_USES_SUBSETS))
 			continue;
 
 		ftrace_for_each_subop(op, subops) {

@@ -222,13 +222,13 @@ static void expect_audit(struct kunit *test)
 }
 
 /* Limit before the test, to be restored */
-static unsigned int was_limit;
+static unsigned int old_limit;
 
 static int mux_init(struct kunit *test)
 {
 	unsigned int i;
 
-	was_limit = ftrace_mux_limit(1024);
+	old_limit = ftrace_mux_limit(1024);
 
 	for (i = 0; i < NR_FUNCS; i++) {
 		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
@@ -256,7 +256,7 @@ static void mux_exit(struct kunit *test)
 	kfree(tracers);
 	tracers = NULL;
 
-	ftrace_mux_limit(was_limit);
+	ftrace_mux_limit(old_limit);
 }
 
 /* Functions traced by the same ops have the same set */
@@ -330,7 +330,7 @@ static void mux_jumps(struct kunit *test)
 }
 
 /* The sets with the most functions get the available trampolines */
-static void mux_popular(struct kunit *test)
+static void mux_limit(struct kunit *test)
 {
 	ftrace_mux_limit(1);
 
@@ -897,7 +897,7 @@ static void mux_many(struct kunit *test)
 static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_sets),
 	KUNIT_CASE(mux_jumps),
-	KUNIT_CASE(mux_popular),
+	KUNIT_CASE(mux_limit),
 	KUNIT_CASE(mux_regs),
 	KUNIT_CASE(mux_parent_changes),
 	KUNIT_CASE(mux_recursion),

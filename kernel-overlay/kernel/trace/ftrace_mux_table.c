@@ -267,7 +267,7 @@ static void ftrace_mux_func_free(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct ftrace_mux_func, rcu));
 }
 
-static void ftrace_mux_func_left(struct rcu_head *rcu)
+static void ftrace_mux_func_free_rude(struct rcu_head *rcu)
 {
 	/* Functions are also traced where RCU is not watching */
 	call_rcu_tasks_rude(rcu, ftrace_mux_func_free);
@@ -288,5 +288,5 @@ void ftrace_rec_drop(struct dyn_ftrace *rec)
 
 	hlist_del_rcu(&func->node);
 	/* Tasks may have been preempted in the list function */
-	call_rcu_tasks(&func->rcu, ftrace_mux_func_left);
+	call_rcu_tasks(&func->rcu, ftrace_mux_func_free_rude);
 }

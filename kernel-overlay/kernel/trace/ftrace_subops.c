@@ -479,7 +479,7 @@ static int ftrace_subops_check(struct ftrace_ops *ops, struct ftrace_ops *subops
 	}
 
 	if (ops == subops || ftrace_is_manager(subops) ||
-	    subops->flags & FTRACE_OPS_FL_SUBSET) {
+	    subops->flags & FTRACE_OPS_FL_USES_SUBSETS) {
 		ftrace_subops_reject(ops, subops, "it is a manager");
 		return -EINVAL;
 	}

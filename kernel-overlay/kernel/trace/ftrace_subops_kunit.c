@@ -330,7 +330,7 @@ static notrace void call_subset(unsigned long ip, unsigned long parent_ip,
 
 static struct ftrace_ops manager = {
 	.func	= call_subset,
-	.flags	= FTRACE_OPS_FL_SUBSET,
+	.flags	= FTRACE_OPS_FL_USES_SUBSETS,
 };
 
 static struct ftrace_ops plain_manager = { .func = walk_subops };
@@ -759,7 +759,7 @@ static void subops_share_filter(struct kunit *test)
 	struct ftrace_ops *ops = &counters[0].ops;
 	static struct ftrace_ops other = {
 		.func	= call_subset,
-		.flags	= FTRACE_OPS_FL_SUBSET,
+		.flags	= FTRACE_OPS_FL_USES_SUBSETS,
 	};
 
 	KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
@@ -836,9 +836,9 @@ static void subops_misuse(struct kunit *test)
 	b->flags ^= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_IPMODIFY;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	/* The flag of a manager, and an ops that must not be used any more */
-	b->flags ^= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SUBSET;
+	b->flags ^= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_USES_SUBSETS;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
-	b->flags ^= FTRACE_OPS_FL_SUBSET | FTRACE_OPS_FL_DELETED;
+	b->flags ^= FTRACE_OPS_FL_USES_SUBSETS | FTRACE_OPS_FL_DELETED;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags &= ~FTRACE_OPS_FL_DELETED;
 

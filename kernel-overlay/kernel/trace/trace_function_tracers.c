@@ -38,7 +38,7 @@ static const struct function_tracer tracers[] = {
 #endif
 };
 
-static const struct function_tracer *chosen = &tracers[0];
+static const struct function_tracer *selected = &tracers[0];
 
 /* Messages for error_log */
 static const char *errors[] = {
@@ -56,7 +56,7 @@ static const char *errors[] = {
  */
 struct ftrace_ops *function_tracer_ops(bool write)
 {
-	const struct function_tracer *tracer = READ_ONCE(chosen);
+	const struct function_tracer *tracer = READ_ONCE(selected);
 
 	return tracer->filter_ops ? tracer->filter_ops(write) : NULL;
 }
@@ -79,7 +79,7 @@ void function_tracer_log(const char *text, unsigned int pos, bool filter,
 
 static int function_tracers_show(struct seq_file *m, void *v)
 {
-	const struct function_tracer *now = READ_ONCE(chosen), *tracer;
+	const struct function_tracer *now = READ_ONCE(selected), *tracer;
 
 	for (tracer = tracers; tracer < tracers + ARRAY_SIZE(tracers); tracer++)
 		seq_printf(m, "%s%s\n", tracer == now ? "*" : "", tracer->name);
@@ -118,7 +118,7 @@ static ssize_t function_tracers_write(struct file *file, const char __user *ubuf
 		if (len < cnt || strcmp(name, tracer->name))
 			continue;
 
-		WRITE_ONCE(chosen, tracer);
+		WRITE_ONCE(selected, tracer);
 		*ppos += cnt;
 		return cnt;
 	}
