@@ -65,8 +65,16 @@ heed() {
 }
 work() { "$0" work; }
 
-# finish: ends what still traces; trace-cmd and perf end with their sleep.
+# finish: ends what still traces; trace-cmd and perf end with their sleep. The sessions end one
+# after the other, before all else: trace-cmd takes the size of /proc/kallsyms and then reads it,
+# and fails if it has changed meanwhile, as it does when a tracer gets or loses a trampoline.
 finish() {
+	local i
+	for i in "${!sessions[@]}"; do
+		pkill -f "^sleep 60$i\$"
+		wait "${sessions[i]}"
+	done
+	sessions=()
 	pkill -INT -x bpftrace
 	pkill -x sleep
 	wait
@@ -93,14 +101,17 @@ trace_cmd_start() {
 
 # session NR: records in an instance; in a directory of its own, as trace-cmd 3.1.6 has files
 # named (null).cpu0 in the one that it is in.
+sessions=()
 session() {
 	mkdir -p "/tmp/session$1" && cd "/tmp/session$1" || return
-	trace-cmd record -o "$out.$1.dat" -B "session$1" "${graph[@]}" $load sleep 600 >"$out.$1" 2>&1
+	trace-cmd record -o "$out.$1.dat" -B "session$1" "${graph[@]}" $load sleep "60$1" >"$out.$1" 2>&1
 }
 
 trace_cmd_sessions() {
 	session 1 &
+	sessions[1]=$!
 	session 2 &
+	sessions[2]=$!
 	until_true tracer instances/session1 function_graph >"$out" &&
 		until_true tracer instances/session2 function_graph >"$out"
 	work
@@ -170,6 +181,7 @@ at_once() {
 	perf record -a -o "$out.data" -e ftrace:function --filter "ip == $load" -- sleep 600 >"$out.perf" 2>&1 &
 	for i in 1 2; do
 		session $i &
+		sessions[i]=$!
 		until_true tracer instances/session$i function_graph || return
 	done
 	funcgraph-perf -d 600 $load >"$out.funcgraph" 2>&1 &
