@@ -3,18 +3,33 @@
 # Shared by the scripts beside it: where things are, how they report, how they install, how they end.
 #
 # Sourced, never run. BUILD_DIR (default: .build at the top of the repository) holds
-# everything that is generated: the kernel git tree, builds, root filesystems, logs.
+# everything that is generated: the kernel git tree, builds, root filesystems, logs. TARGET is
+# the kernel that the patches are for: 6.1 (default) or mainline, which has all of this in
+# $BUILD_DIR/mainline.
 
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD_DIR=${BUILD_DIR:-$TOP/.build}
+# The patches lie in patches/$TARGET/PART/, in the order of the file $SERIES. The files that they
+# add lie, whole, in $OVERLAY.
+TARGET=${TARGET:-6.1}
+# shellcheck disable=SC2034
+case $TARGET in
+6.1) SERIES=series OVERLAY=kernel-overlay ;;
+mainline)
+	SERIES=series.mainline OVERLAY=kernel-overlay/mainline
+	# A script that another one runs has it from there.
+	[ "${BUILD_DIR##*/}" = mainline ] || BUILD_DIR+=/mainline
+	;;
+*)
+	echo "${0##*/}: TARGET is 6.1 or mainline, not $TARGET" >&2
+	exit 2
+	;;
+esac
 # The kernel git tree: tag "base", branch "series" on top of it.
 LINUX=${LINUX:-$BUILD_DIR/linux}
 LOGS=$BUILD_DIR/logs
-# The kernel that the patches are for: they lie in patches/$TARGET/PART/, in the order of the
-# file "series".
-TARGET=6.1
 JOBS=${JOBS:-$(($(nproc) + 1))}
 export CCACHE_DIR=${CCACHE_DIR:-$BUILD_DIR/ccache}
 mkdir -p "$BUILD_DIR" "$LOGS"
@@ -106,7 +121,8 @@ lx() {
 # patches [PART]: the files of the series or of one part, in order, one a line.
 # shellcheck disable=SC2120
 patches() {
-	[ ! -f "$TOP/series" ] || sed -n "s#^$TARGET/${1:-[^/]*}/.*\.patch\$#$TOP/patches/&#p" "$TOP/series"
+	[ ! -f "$TOP/$SERIES" ] ||
+		sed -n "s#^$TARGET/${1:-[^/]*}/.*\.patch\$#$TOP/patches/&#p" "$TOP/$SERIES"
 }
 
 # parts: the names of the parts, in order, one a line.
@@ -115,11 +131,42 @@ parts() {
 	patches | sed 's#/[^/]*$##; s#.*/##' | uniq
 }
 
+# later TYPE: makes lists of the suites that have newer kernels than this system's, of packages
+# (TYPE deb) or of sources (deb-src), and sets $options, with which apt reads them. They are kept
+# in $BUILD_DIR; the system's apt does not see them, and nothing of them is installed.
+later() {
+	local state=$BUILD_DIR/apt-later-$1 mirror suite
+	# The mirror that this system gets Debian from
+	# shellcheck disable=SC2016
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' |
+		awk 'NR == 1')
+	[ -n "$mirror" ] || die "apt has no Debian release among its sources"
+	mkdir -p "$state"/{lists/partial,cache/archives/partial}
+	for suite in trixie-backports sid; do
+		echo "$1 [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
+	done >"$state/sources.list"
+	options=(-o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=-
+		-o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state/cache"
+		-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+	apt-get "${options[@]}" update >>"$LOGS/apt.log" 2>&1 ||
+		die "apt-get update of Debian's backports and unstable failed; see $LOGS/apt.log"
+}
+
+# newest_source: sets $package and $version to the newest linux-source-7.x of these suites.
+newest_source() {
+	later deb
+	# shellcheck disable=SC2046
+	read -r version package < <(apt-cache "${options[@]}" madison \
+		$(apt-cache "${options[@]}" search --names-only '^linux-source-7\.[0-9]+$' | cut -d' ' -f1) |
+		awk -F' *[|] *' '{ sub(/^ +/, ""); print $2, $1 }' | sort -V | tail -n 1) ||
+		die "Debian's backports and unstable have no linux-source-7.x"
+}
+
 # linux_source VERSION DIR: unpacks Debian's linux-source-VERSION to DIR, which is kept if it is
-# there. VERSION 7 is the newest 7.x of unstable. That suite has lists of its own in $BUILD_DIR;
-# the system's apt does not see it, and nothing of it is installed.
+# there. VERSION 7 is the newest 7.x of Debian's backports and unstable; $source says then which
+# that is.
 linux_source() {
-	local package=linux-source-$1 dir=$2 state=$BUILD_DIR/apt-sid options mirror
+	local package=linux-source-$1 dir=$2 version options deb
 	[ ! -e "$dir/Makefile" ] || return 0
 	need xz-utils
 	rm -rf "$dir.new"
@@ -130,29 +177,18 @@ linux_source() {
 		progress "unpacking $package"
 		tar -xf "/usr/src/$package.tar.xz" -C "$dir.new" --strip-components=1
 	else
-		# The mirror that this system gets Debian from
-		# shellcheck disable=SC2016
-		mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' |
-			awk 'NR == 1')
-		[ -n "$mirror" ] || die "apt has no Debian release among its sources"
-		mkdir -p "$state"/{lists/partial,cache/archives/partial}
-		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$state/sources.list"
-		options=(-o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=-
-			-o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state/cache"
-			-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
 		progress "fetching linux-source-7.x"
-		apt-get "${options[@]}" update >>"$LOGS/apt.log" 2>&1 ||
-			die "apt-get update of Debian unstable failed; see $LOGS/apt.log"
-		package=$(apt-cache "${options[@]}" search --names-only '^linux-source-7\.[0-9]+$' |
-			cut -d' ' -f1 | sort -V | tail -n 1)
-		[ -n "$package" ] || die "Debian unstable has no linux-source-7.x"
-		rm -f "$state"/*.deb
-		(cd "$state" && apt-get "${options[@]}" download "$package") >>"$LOGS/apt.log" 2>&1 ||
+		newest_source
+		deb=$(mktemp -d "$BUILD_DIR/deb.XXXXXX")
+		litter+=("$deb")
+		(cd "$deb" && apt-get "${options[@]}" download "$package=$version") >>"$LOGS/apt.log" 2>&1 ||
 			die "apt could not download $package; see $LOGS/apt.log"
 		progress "unpacking $package"
-		dpkg-deb --fsys-tarfile "$state/$package"_*.deb | tar -xO "./usr/src/$package.tar.xz" |
+		dpkg-deb --fsys-tarfile "$deb/$package"_*.deb | tar -xO "./usr/src/$package.tar.xz" |
 			tar -xJ -C "$dir.new" --strip-components=1
-		rm -f "$state"/*.deb
+		rm -rf "$deb"
+		# shellcheck disable=SC2034
+		source="Debian $package $version"
 	fi
 	mv "$dir.new" "$dir"
 	progress_end

@@ -43,7 +43,7 @@ each() {
 		n=$((n + 1))
 		stamp=$compiled/$({
 			state "$item"
-			cat "$TOP"/configs/*.{set,config} "$0" "${BASH_SOURCE[0]}"
+			cat "$TOP"/configs/*.{set,config,renamed} "$0" "${BASH_SOURCE[0]}"
 		} | sha256sum | cut -c 1-40).${0##*/}
 		if [ -e "$stamp" ]; then
 			before=$((before + 1))

@@ -10,8 +10,14 @@
 
 # shellcheck disable=SC2034
 SELFTESTS=tools/testing/selftests/ftrace
+# What export writes.
+EXPORTED=("patches/$TARGET" "$SERIES" "$OVERLAY")
+[ "$TARGET" = mainline ] || EXPORTED+=("$SELFTESTS")
 # shellcheck disable=SC2034
 NOTES=$TOP/MAINTAINERS-notes
+# What mails have in their subject for the list to know the tree; nothing for mainline.
+# shellcheck disable=SC2034
+if [ "$TARGET" = mainline ]; then LIST=''; else LIST=$TARGET.y; fi
 
 # base_version: what the series stands on, as "linux 6.1.192 (Debian linux-source-6.1 6.1.192-2)".
 base_version() {
@@ -58,7 +64,7 @@ scratch() {
 	local dirs files
 	mapfile -t files < <(patches)
 	mapfile -t dirs < <(
-		printf '%s\n' Documentation/process include kernel scripts
+		printf '%s\n' Documentation/process include kernel scripts tools/docs tools/lib/python
 		[ ${#files[@]} -eq 0 ] ||
 			sed -n 's#^[-+]\{3\} [ab]/\(.*\)/[^/]*$#\1#p' "${files[@]}"
 	)
