@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sets of ftrace_ops: the list function calls the ops that trace a function
+ *
+ * The call site of a function that several ops trace calls the list function.
+ * Without sets, that walks all registered ops and tests their filters on every
+ * call. Here, the ops that trace a function form a set. The list function finds
+ * the set by the address of the call site, and calls its members.
+ *
+ * The set of a function is updated together with the ops count of its record.
+ * The set that results when an ops joins or leaves another set is looked up
+ * once per update, so only the filter that changes is tested. The list function
+ * uses the new sets from ftrace_mux_prepare() on, just before call sites are
+ * patched, where memory may still be allocated.
+ *
+ * On architectures where each call site has a pointer to an ops, that points to
+ * an ops which is part of the set, and the list function is not involved.
+ *
+ * Life cycle of a set. ftrace_lock is held in each step, but not while waiting:
+ *
+ *   created    by ftrace_mux_join() or ftrace_mux_leave(), for the first record
+ *     |        with these ops
+ *     v
+ *   called     from ftrace_mux_prepare() on. Tasks in the list function, or on
+ *     |        their way from a call site to the set, hold no lock and can be
+ *     |        preempted there
+ *     v
+ *   unused     when the last record has moved to another set.
+ *     |        ftrace_mux_remove_ops() removes the sets of an unregistered ops
+ *     |        from the table, so that no record is assigned to them
+ *     v
+ *   retired    by ftrace_mux_finish(), after call sites have been patched
+ *     |  synchronize_rcu_tasks_rude(), synchronize_rcu_tasks(): tasks have left
+ *     v
+ *   freed      by ftrace_mux_free_retired()
+ */
+#include <kunit/static_stub.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "trace.h"
+#include "ftrace_internal.h"
+#include "ftrace_mux.h"
+
+/* ftrace_lock protects everything below */
+
+/* All sets */
+static LIST_HEAD(ftrace_sets);
+/* Sets with all members registered, by hash of the members */
+static DEFINE_HASHTABLE(ftrace_set_table, 8);
+/* Sets that tasks may still be using, to be freed */
+static LIST_HEAD(ftrace_sets_retired);
+
+/* ftrace_mux_prepare() and ftrace_mux_finish() have something to update */
+static bool ftrace_mux_dirty;
+/* Some traced functions have no set; ftrace_mux_track() looks for their ops */
+static bool ftrace_mux_untracked;
+/* Incremented to invalidate each cached struct ftrace_set_change */
+static unsigned long ftrace_mux_generation = 1;
+
+static bool ftrace_set_has(struct ftrace_set *set, struct ftrace_ops *ops)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++) {
+		if (set->members[i] == ops)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * ftrace_set_alloc - allocate a set without members
+ * @nr:		number of members that the caller fills in
+ *
+ * Context: may sleep. KUnit tests make it fail.
+ * Return: the set; NULL on allocation failure.
+ */
+struct ftrace_set *ftrace_set_alloc(unsigned int nr)
+{
+	struct ftrace_set *set;
+
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_set_alloc, nr);
+
+	set = kzalloc_flex(*set, members, nr);
+	if (set)
+		set->nr = nr;
+
+	return set;
+}
+
+static u32 ftrace_set_key(struct ftrace_set *set)
+{
+	return jhash(set->members, array_size(set->nr, sizeof(*set->members)), 0);
+}
+
+/* Add @set. If a set with the same ops exists, free @set and return that one */
+static struct ftrace_set *ftrace_set_find(struct ftrace_set *set)
+{
+	u32 key = ftrace_set_key(set);
+	struct ftrace_set *other;
+
+	hash_for_each_possible(ftrace_set_table, other, hash, key) {
+		if (other->nr == set->nr &&
+		    !memcmp(other->members, set->members,
+			    array_size(set->nr, sizeof(*set->members)))) {
+			kfree(set);
+			return other;
+		}
+	}
+
+	ftrace_set_init(set);
+	hash_add(ftrace_set_table, &set->hash, key);
+	list_add_tail(&set->list, &ftrace_sets);
+
+	return set;
+}
+
+/*
+ * Get the set with the members of @old and @ops; NULL on allocation failure. A
+ * set lists its members in the order in which the list function calls them.
+ */
+static struct ftrace_set *
+ftrace_set_join(struct ftrace_set *old, struct ftrace_ops *ops)
+{
+	unsigned int i, before = 0, nr = old ? old->nr : 0;
+	struct ftrace_set *set = ftrace_set_alloc(nr + 1);
+	struct ftrace_ops *op;
+
+	if (!set)
+		return NULL;
+
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		if (op == ops)
+			break;
+		before += before < nr && old->members[before] == op;
+	} while_for_each_ftrace_op(op);
+
+	for (i = 0; i < before; i++)
+		set->members[i] = old->members[i];
+	set->members[i] = ops;
+	for (; i < nr; i++)
+		set->members[i + 1] = old->members[i];
+
+	return ftrace_set_find(set);
+}
+
+/* Get the set with the members of @old except @ops; there must be others */
+static struct ftrace_set *
+ftrace_set_leave(struct ftrace_set *old, struct ftrace_ops *ops)
+{
+	struct ftrace_set *set = ftrace_set_alloc(old->nr - 1);
+	unsigned int i, nr = 0;
+
+	if (!set)
+		return NULL;
+
+	for (i = 0; i < old->nr; i++) {
+		if (old->members[i] != ops)
+			set->members[nr++] = old->members[i];
+	}
+
+	return ftrace_set_find(set);
+}
+
+/* Like &ftrace_set.changes, for functions that had no set */
+static struct ftrace_set_change ftrace_first_change;
+
+/* Get the set of functions of @old, or of no set, if @ops joins or leaves */
+static struct ftrace_set *
+ftrace_set_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join)
+{
+	struct ftrace_set_change *change;
+	struct ftrace_set *to = NULL;
+
+	change = old ? &old->changes[join] : &ftrace_first_change;
+	if (change->ops == ops && change->generation == ftrace_mux_generation)
+		return change->to;
+
+	/* A joining ops must not be in the set yet, a leaving one must be */
+	if (WARN_ON_ONCE(old && ftrace_set_has(old, ops) == join)) {
+		ftrace_mux_untracked = true;
+	} else if (join || old->nr > 1) {
+		to = join ? ftrace_set_join(old, ops) : ftrace_set_leave(old, ops);
+		if (!to)
+			ftrace_mux_untracked = true;
+	}
+	change->ops = ops;
+	change->to = to;
+	change->generation = ftrace_mux_generation;
+
+	return to;
+}
+
+static struct ftrace_set *ftrace_rec_set(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	return func ? func->set : NULL;
+}
+
+/* Move @rec to set @to, or just remove it from its set if @to is NULL */
+static void ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_set *to)
+{
+	struct ftrace_mux_func *func;
+
+	if (to)
+		func = ftrace_mux_add_func(rec->ip);
+	else
+		func = ftrace_mux_find(rec->ip);
+	ftrace_mux_dirty = true;
+
+	if (!func) {
+		if (to)
+			ftrace_mux_untracked = true;
+		return;
+	}
+
+	if (func->set)
+		func->set->records--;
+	if (to)
+		to->records++;
+	ftrace_mux_change_func(func, to);
+}
+
+/*
+ * An ops joins, and @rec has no set. That is as expected if no other ops is
+ * counted. Otherwise an allocation has failed, and ftrace_mux_track() is going
+ * to find all ops that trace the function.
+ */
+static bool ftrace_rec_is_new(struct dyn_ftrace *rec)
+{
+	return ftrace_rec_count(rec) == 1 && !ftrace_mux_untracked;
+}
+
+/**
+ * ftrace_mux_join - add an ops to the set of a function
+ * @rec:	record of the function, with a count that already includes @ops
+ * @ops:	the ops, which is registered
+ *
+ * Context: ftrace_lock held; may sleep.
+ */
+void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
+{
+	struct ftrace_set *set = ftrace_rec_set(rec);
+
+	if (set || ftrace_rec_is_new(rec))
+		ftrace_rec_set_set(rec, ftrace_set_next(set, ops, true));
+}
+
+/**
+ * ftrace_mux_leave - remove an ops from the set of a function
+ * @rec:	record of the function, with a count that excludes @ops
+ * @ops:	the ops
+ *
+ * Context: ftrace_lock held; may sleep.
+ */
+void ftrace_mux_leave(struct dyn_ftrace *rec, struct ftrace_ops *ops)
+{
+	struct ftrace_set *set = ftrace_rec_set(rec);
+
+	if (set)
+		ftrace_rec_set_set(rec, ftrace_set_next(set, ops, false));
+}
+
+/**
+ * ftrace_mux_drop - remove a record from its set and from the table
+ * @rec:	the record
+ *
+ * This may leave the set unused. ftrace_mux_finish() frees it, possibly only
+ * after the next update.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_drop(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	if (!func)
+		return;
+
+	ftrace_rec_set_set(rec, NULL);
+	ftrace_mux_remove_func(func);
+}
+
+/* Test all filters for the function of @rec */
+static void ftrace_rec_track(struct dyn_ftrace *rec)
+{
+	unsigned int nr = 0, max = ftrace_rec_count(rec);
+	struct ftrace_set *set = ftrace_set_alloc(max);
+	struct ftrace_ops *op;
+
+	if (!set) {
+		ftrace_mux_untracked = true;
+		return;
+	}
+
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		/* Pass a pointer in place of registers that have been saved */
+		if (!ftrace_ops_test(op, rec->ip, rec))
+			continue;
+		if (nr < max)
+			set->members[nr] = op;
+		nr++;
+	} while_for_each_ftrace_op(op);
+
+	if (WARN_ON_ONCE(nr != max))
+		kfree(set);
+	else
+		ftrace_rec_set_set(rec, ftrace_set_find(set));
+}
+
+/* Find the ops that trace the functions of records without a set */
+static void ftrace_mux_track(void)
+{
+	struct ftrace_page *pg;
+	struct dyn_ftrace *rec;
+
+	ftrace_mux_untracked = false;
+
+	for_each_ftrace_rec(pg, rec) {
+		if (ftrace_rec_is_skipped(rec) || !ftrace_rec_count(rec) ||
+		    ftrace_rec_set(rec))
+			continue;
+
+		ftrace_rec_track(rec);
+		cond_resched();
+	}
+}
+
+/**
+ * ftrace_mux_prepare - make the list function use the new sets of functions
+ *
+ * Call this when the records are up to date, before call sites are patched.
+ * ftrace_mux_finish() has to follow.
+ *
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ */
+void ftrace_mux_prepare(void)
+{
+	if (unlikely(ftrace_is_dead()))
+		return;
+
+	if (ftrace_mux_untracked)
+		ftrace_mux_track();
+
+	ftrace_mux_update_funcs();
+
+	/*
+	 * Call sites may be patched to point to sets, without a barrier. Pairs
+	 * with the address dependency of ftrace_caller, which loads the ops
+	 * from the call site, and the callback from the ops.
+	 */
+	smp_wmb();
+}
+
+/* Free what no task can be using any more, without ftrace_lock while waiting */
+static void ftrace_mux_free_retired(struct work_struct *work)
+{
+	struct ftrace_mux_func *func, *next_func;
+	struct ftrace_set *set, *next;
+	LIST_HEAD(funcs);
+	LIST_HEAD(sets);
+
+	mutex_lock(&ftrace_lock);
+	list_splice_init(&ftrace_sets_retired, &sets);
+	ftrace_mux_take_removed_funcs(&funcs);
+	mutex_unlock(&ftrace_lock);
+
+	if (list_empty(&sets) && list_empty(&funcs))
+		return;
+
+	/* Wait for tasks in the list function, like ftrace_shutdown() */
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+
+	list_for_each_entry_safe(func, next_func, &funcs, changed)
+		kfree(func);
+	list_for_each_entry_safe(set, next, &sets, list)
+		kfree(set);
+}
+
+static DECLARE_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
+
+/**
+ * ftrace_mux_finish - retire sets that no function belongs to
+ *
+ * Context: ftrace_lock held, after call sites were patched or records removed.
+ */
+void ftrace_mux_finish(void)
+{
+	struct ftrace_set *set, *next;
+
+	/* After a failure of ftrace, the list function may use old sets */
+	if (!ftrace_mux_dirty || unlikely(ftrace_is_dead()))
+		return;
+
+	ftrace_mux_update_funcs();
+
+	list_for_each_entry_safe(set, next, &ftrace_sets, list) {
+		if (set->records)
+			continue;
+		hash_del(&set->hash);
+		list_move(&set->list, &ftrace_sets_retired);
+	}
+
+	ftrace_mux_generation++;
+	ftrace_mux_dirty = false;
+	/* "ftrace=function" starts before there are workqueues. Free it later */
+	if (system_dfl_long_wq)
+		queue_work(system_dfl_long_wq, &ftrace_mux_free_work);
+}
+
+/**
+ * ftrace_mux_command - get the command for an update of sets
+ *
+ * Context: ftrace_lock held.
+ * Return: FTRACE_UPDATE_SETS for ftrace_run_update_code() if sets have to be
+ * updated, or zero.
+ */
+int ftrace_mux_command(void)
+{
+	return ftrace_mux_dirty || ftrace_mux_untracked ? FTRACE_UPDATE_SETS : 0;
+}
+
+/**
+ * ftrace_mux_remove_ops - do not use the sets of an unregistered ops any more
+ * @ops:	the ops
+ *
+ * Sets that contain @ops are not assigned to functions any more, as another ops
+ * may be allocated at the same address. Until these functions have another set,
+ * the list function walks all registered ops.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_remove_ops(struct ftrace_ops *ops)
+{
+	struct ftrace_set *set;
+
+	ftrace_mux_generation++;
+
+	list_for_each_entry(set, &ftrace_sets, list) {
+		if (!ftrace_set_has(set, ops))
+			continue;
+		ftrace_set_reset(set);
+		hash_del(&set->hash);
+	}
+}

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of sets of ftrace_ops: each function calls exactly the ops that
+ * trace it, with the right arguments, while ops are registered and unregistered
+ * and their filters change.
+ *
+ * Unlike the rest of kernel/trace, this file is compiled to be traced.
+ */
+#include <kunit/static_stub.h>
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+#include "ftrace_internal.h"
+#include "ftrace_mux.h"
+
+static noinline notrace void call(void (*func)(void))
+{
+	func();
+	barrier();
+}
+
+static noinline void func_a(void)
+{
+	barrier();
+}
+
+static noinline void func_b(void)
+{
+	barrier_data(&func_b);
+}
+
+static noinline void func_c(void)
+{
+	barrier_data(&func_c);
+}
+
+static noinline void func_d(void)
+{
+	barrier_data(&func_d);
+}
+
+static void (*const funcs[])(void) = { func_a, func_b, func_c, func_d };
+
+#define NR_FUNCS	ARRAY_SIZE(funcs)
+#define FN_A		BIT(0)
+#define FN_B		BIT(1)
+#define FN_ALL		(BIT(NR_FUNCS) - 1)
+
+#define NR_TRACERS	8
+
+/**
+ * struct mux_tracer - a tracer of some of the functions, with counters
+ * @ops:	its ops
+ * @functions:	mask of the functions it traces
+ * @calls:	number of callback invocations for each function
+ * @error:	number of invocations with wrong arguments
+ */
+struct mux_tracer {
+	struct ftrace_ops	ops;
+	unsigned int		functions;
+	unsigned long		calls[NR_FUNCS];
+	unsigned long		error;
+};
+
+static struct mux_tracer *tracers;
+static unsigned long func_ips[NR_FUNCS];
+/* Call site in call(), which each callback should get as the parent ip */
+static unsigned long caller;
+
+/* Functions have sets, so the list function does not walk all ops */
+static bool sets_known;
+
+/* Should preemption be disabled while the callback of @op runs? */
+static bool is_protected(struct ftrace_ops *op)
+{
+	return IS_ENABLED(CONFIG_PREEMPT_COUNT) &&
+	       op->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
+}
+
+static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct mux_tracer *tracer = container_of(op, struct mux_tracer, ops);
+	unsigned int i;
+
+	if (!caller)
+		caller = parent_ip;
+	if (parent_ip != caller)
+		tracer->error++;
+	if (sets_known && !!preempt_count() != is_protected(op))
+		tracer->error++;
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		if (ip == func_ips[i]) {
+			tracer->calls[i]++;
+			return;
+		}
+	}
+	tracer->error++;
+}
+
+static int set_filter(struct mux_tracer *tracer, unsigned int functions)
+{
+	unsigned int i, nr = 0;
+	unsigned long ips[NR_FUNCS];
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		if (functions & BIT(i))
+			ips[nr++] = func_ips[i];
+	}
+	tracer->functions = functions;
+
+	return ftrace_set_filter_ips(&tracer->ops, ips, nr, 0, 1);
+}
+
+static bool is_registered(struct mux_tracer *tracer)
+{
+	return tracer->ops.flags & FTRACE_OPS_FL_ENABLED;
+}
+
+static void start(struct kunit *test, unsigned int i, unsigned int functions)
+{
+	KUNIT_ASSERT_EQ(test, 0, set_filter(&tracers[i], functions));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&tracers[i].ops));
+}
+
+static bool is_member(struct ftrace_set *set, struct ftrace_ops *ops)
+{
+	unsigned int i;
+
+	for (i = 0; set && i < set->nr; i++) {
+		if (set->members[i] == ops)
+			return true;
+	}
+	return false;
+}
+
+/* Check that the set of each function has the ops that trace it, and no other */
+static void expect_sets(struct kunit *test)
+{
+	unsigned int i, f;
+
+	mutex_lock(&ftrace_lock);
+	for (f = 0; f < NR_FUNCS; f++) {
+		struct ftrace_mux_func *func = ftrace_mux_find(func_ips[f]);
+		struct ftrace_set *set = func ? func->set : NULL;
+		unsigned int nr = 0;
+
+		for (i = 0; i < NR_TRACERS; i++) {
+			bool traces = is_registered(&tracers[i]) &&
+				      tracers[i].functions & BIT(f);
+
+			nr += traces;
+			KUNIT_EXPECT_EQ_MSG(test, traces,
+					    is_member(set, &tracers[i].ops),
+					    "tracer %u, function %u", i, f);
+		}
+		KUNIT_EXPECT_EQ(test, nr, set ? set->nr : 0);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_mux_find_set(func_ips[f]),
+				    set ? set : &ftrace_no_set);
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+		KUNIT_EXPECT_PTR_EQ(test, func ? func->site : NULL,
+				    set ? set->call : NULL);
+#endif
+	}
+	mutex_unlock(&ftrace_lock);
+}
+
+/* Call each function once, and check which callbacks are invoked */
+static void expect_calls(struct kunit *test)
+{
+	unsigned int i, f;
+
+	for (i = 0; i < NR_TRACERS; i++)
+		memset(tracers[i].calls, 0, sizeof(tracers[i].calls));
+
+	for (f = 0; f < NR_FUNCS; f++)
+		call(funcs[f]);
+
+	for (i = 0; i < NR_TRACERS; i++) {
+		for (f = 0; f < NR_FUNCS; f++) {
+			unsigned long expected = is_registered(&tracers[i]) &&
+						 tracers[i].functions & BIT(f);
+
+			KUNIT_EXPECT_EQ_MSG(test, expected, tracers[i].calls[f],
+					    "tracer %u, function %u", i, f);
+		}
+		KUNIT_EXPECT_EQ(test, 0UL, tracers[i].error);
+	}
+}
+
+static int mux_init(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_FUNCS; i++) {
+		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
+		KUNIT_ASSERT_NE(test, 0UL, func_ips[i]);
+	}
+
+	tracers = kcalloc(NR_TRACERS, sizeof(*tracers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, tracers);
+	for (i = 0; i < NR_TRACERS; i++)
+		tracers[i].ops.func = trace_call;
+	caller = 0;
+
+	return 0;
+}
+
+static void mux_exit(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; tracers && i < NR_TRACERS; i++) {
+		if (is_registered(&tracers[i]))
+			unregister_ftrace_function(&tracers[i].ops);
+		ftrace_free_filter(&tracers[i].ops);
+	}
+	kfree(tracers);
+	tracers = NULL;
+}
+
+static void expect_sets_and_calls(struct kunit *test)
+{
+	expect_sets(test);
+	sets_known = true;
+	expect_calls(test);
+	sets_known = false;
+}
+
+/* Functions traced by the same ops have the same set */
+static void mux_sets(struct kunit *test)
+{
+	start(test, 0, FN_A | FN_B);
+	expect_sets_and_calls(test);
+
+	start(test, 1, FN_ALL);
+	expect_sets_and_calls(test);
+
+	start(test, 2, FN_B);
+	expect_sets_and_calls(test);
+
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_A | FN_B));
+	expect_sets_and_calls(test);
+
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	expect_sets_and_calls(test);
+
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	expect_sets_and_calls(test);
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#define SAVE_REGS	FTRACE_OPS_FL_SAVE_REGS
+#else
+#define SAVE_REGS	0
+#endif
+
+/* With lock debugging each step takes much longer */
+#define NR_STEPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 300 : 1000)
+
+/* Register or unregister one of the tracers from @first on, or set its filter */
+static void random_step(struct kunit *test, unsigned int first)
+{
+	unsigned int i = first + get_random_u32_below(NR_TRACERS - first);
+	/* An empty filter would match all functions of the kernel */
+	unsigned int functions = 1 + get_random_u32_below(FN_ALL);
+
+	if (!is_registered(&tracers[i])) {
+		tracers[i].ops.flags &= ~(SAVE_REGS | FTRACE_OPS_FL_RECURSION |
+					  FTRACE_OPS_FL_RCU);
+		if (!get_random_u32_below(4))
+			tracers[i].ops.flags |= SAVE_REGS;
+		if (!get_random_u32_below(4))
+			tracers[i].ops.flags |= FTRACE_OPS_FL_RECURSION;
+		if (!get_random_u32_below(4))
+			tracers[i].ops.flags |= FTRACE_OPS_FL_RCU;
+		start(test, i, functions);
+	} else if (get_random_u32_below(8)) {
+		KUNIT_ASSERT_EQ(test, 0, set_filter(&tracers[i], functions));
+	} else {
+		KUNIT_ASSERT_EQ(test, 0,
+				unregister_ftrace_function(&tracers[i].ops));
+	}
+}
+
+/* Register, unregister and change the filters of ops at random */
+static void mux_random(struct kunit *test)
+{
+	unsigned int step;
+
+	for (step = 0; step < NR_STEPS; step++) {
+		random_step(test, 0);
+		expect_sets_and_calls(test);
+		cond_resched();
+	}
+}
+
+static struct ftrace_set *alloc_or_fail(unsigned int nr)
+{
+	struct ftrace_set *set;
+
+	if (get_random_u32_below(2))
+		return NULL;
+
+	set = kzalloc_flex(*set, members, nr);
+	if (set)
+		set->nr = nr;
+
+	return set;
+}
+
+/* Without memory for sets, callbacks are invoked all the same */
+static void mux_alloc_fails(struct kunit *test)
+{
+	unsigned int step;
+
+	start(test, 0, FN_ALL);
+
+	for (step = 0; step < NR_STEPS / 4; step++) {
+		kunit_activate_static_stub(test, ftrace_set_alloc, alloc_or_fail);
+		random_step(test, 1);
+		kunit_deactivate_static_stub(test, ftrace_set_alloc);
+		expect_calls(test);
+
+		/* The next update finds the sets of all functions */
+		KUNIT_ASSERT_EQ(test, 0,
+				set_filter(&tracers[0],
+					   1 + get_random_u32_below(FN_ALL)));
+		expect_sets_and_calls(test);
+		cond_resched();
+	}
+}
+
+static unsigned long loop_calls;
+
+static int loop(void *unused)
+{
+	while (!kthread_should_stop()) {
+		unsigned int i;
+
+		for (i = 0; i < 100; i++) {
+			loop_calls++;
+			call(func_a);
+		}
+		cond_resched_tasks_rcu_qs();
+	}
+
+	return 0;
+}
+
+/* Call func_a on another CPU continuously, until kthread_stop() */
+static struct task_struct *start_loop(struct kunit *test)
+{
+	struct task_struct *task;
+	unsigned int cpu;
+
+	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	if (cpu >= nr_cpu_ids)
+		kunit_skip(test, "needs two CPUs");
+
+	loop_calls = 0;
+	task = kthread_create(loop, NULL, "ftrace_loop");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+
+	return task;
+}
+
+#define NR_FLIPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 150 : 500)
+
+/* An ops gets each call of its function exactly once while other ops change */
+static void mux_no_call_lost(struct kunit *test)
+{
+	struct task_struct *task;
+	unsigned int flip;
+	int ret = 0;
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A | FN_B);
+	start(test, 2, FN_A);
+	task = start_loop(test);
+
+	/* Alternate between filters with and without func_a */
+	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
+		ret = set_filter(&tracers[1 + flip % 2], 1 + (flip * 5 / 3) % 7);
+		cond_resched_tasks_rcu_qs();
+	}
+	kthread_stop(task);
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
+	KUNIT_EXPECT_EQ(test, loop_calls, tracers[0].calls[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, tracers[0].error);
+	kunit_info(test, "%lu calls", loop_calls);
+}
+
+/**
+ * struct leaver - a tracer that is unregistered while its function is called
+ * @ops:	its ops
+ * @gone:	set after unregistering
+ * @calls:	number of callback invocations
+ * @late:	number of invocations that started or still ran with @gone set
+ */
+struct leaver {
+	struct ftrace_ops	ops;
+	bool			gone;
+	unsigned long		calls;
+	unsigned long		late;
+};
+
+static notrace void leaver_call(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct leaver *leaver = container_of(op, struct leaver, ops);
+	unsigned int ms;
+
+	/* If unregistering does not wait for it, it still runs afterwards */
+	WRITE_ONCE(leaver->calls, leaver->calls + 1);
+	for (ms = 0; leaver->calls == 1 && ms < 100; ms++) {
+		if (READ_ONCE(leaver->gone))
+			break;
+		mdelay(1);
+	}
+	if (READ_ONCE(leaver->gone))
+		leaver->late++;
+}
+
+static int leaver_start(struct leaver *leaver)
+{
+	int ret;
+
+	leaver->ops.func = leaver_call;
+	ret = ftrace_set_filter_ip(&leaver->ops, func_ips[0], 0, 1);
+
+	return ret ? ret : register_ftrace_function(&leaver->ops);
+}
+
+#define NR_LEAVERS	12
+
+/* When unregistering has finished, no callback runs: the ops may be freed */
+static void mux_unregister(struct kunit *test)
+{
+	struct task_struct *task;
+	struct leaver *leavers, *leaver;
+	unsigned long late = 0;
+	unsigned int i;
+	int ret = 0;
+
+	/* Not in the kernel image, so these are dynamic like ops of modules */
+	leavers = kunit_kcalloc(test, NR_LEAVERS, sizeof(*leavers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, leavers);
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A);
+	task = start_loop(test);
+
+	for (i = 0; i < NR_LEAVERS && !ret; i++) {
+		unsigned long timeout = jiffies + 10 * HZ;
+
+		leaver = &leavers[i];
+		ret = leaver_start(leaver);
+		if (ret)
+			break;
+
+		while (!READ_ONCE(leaver->calls) && time_before(jiffies, timeout))
+			cond_resched_tasks_rcu_qs();
+
+		ret = unregister_ftrace_function(&leaver->ops);
+		WRITE_ONCE(leaver->gone, true);
+		KUNIT_EXPECT_GT(test, READ_ONCE(leaver->calls), 0UL);
+	}
+	kthread_stop(task);
+
+	for (i = 0; i < NR_LEAVERS; i++) {
+		late += leavers[i].late;
+		ftrace_free_filter(&leavers[i].ops);
+	}
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_EQ(test, 0UL, late);
+}
+
+#if defined(CONFIG_X86_64) && defined(CONFIG_KPROBES) && defined(CONFIG_PREEMPTION)
+/* ftrace_caller loads the ops here. The instruction has 7 bytes */
+extern const char ftrace_caller_op_ptr[];
+
+#define LOAD_SIZE	7
+
+static unsigned long own_errors;
+
+static notrace void own_call_a(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs);
+static notrace void own_call_b(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+/* Part of the kernel image, so unregistering them does not wait for tasks */
+static struct ftrace_ops own_ops_a = { .func = own_call_a };
+static struct ftrace_ops own_ops_b = { .func = own_call_b };
+
+static notrace void own_call_a(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	own_errors += op != &own_ops_a;
+}
+
+static notrace void own_call_b(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	own_errors += op != &own_ops_b;
+}
+
+static struct task_struct *own_task;
+
+/* A tick is pending when the task continues. So it is preempted there */
+static int own_before(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (current == own_task)
+		mdelay(10);
+
+	return 0;
+}
+
+/* Keeps the probe from being optimized, so that interrupts are disabled */
+static void own_after(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static int spin(void *unused)
+{
+	while (!kthread_should_stop())
+		cond_resched_tasks_rcu_qs();
+
+	return 0;
+}
+
+/* A callback is passed its own ops by a task that was preempted on its way */
+static void mux_own_ops(struct kunit *test)
+{
+	struct kprobe kp = {
+		.addr		= (void *)ftrace_caller_op_ptr,
+		.offset		= LOAD_SIZE,
+		.pre_handler	= own_before,
+		.post_handler	= own_after,
+	};
+	struct task_struct *spinner;
+	unsigned int i;
+	int ret;
+
+	own_errors = 0;
+	own_task = start_loop(test);
+	spinner = kthread_create(spin, NULL, "ftrace_spin");
+	if (IS_ERR(spinner)) {
+		kthread_stop(own_task);
+		KUNIT_FAIL_AND_ABORT(test, "no task to preempt the other");
+	}
+	kthread_bind(spinner, task_cpu(own_task));
+	wake_up_process(spinner);
+
+	ret = ftrace_set_filter_ip(&own_ops_a, func_ips[0], 0, 1);
+	ret = ret ?: ftrace_set_filter_ip(&own_ops_b, func_ips[0], 0, 1);
+
+	for (i = 0; i < 20 && !ret; i++) {
+		struct ftrace_ops *first = i % 2 ? &own_ops_a : &own_ops_b;
+		struct ftrace_ops *second = i % 2 ? &own_ops_b : &own_ops_a;
+
+		ret = register_ftrace_function(first);
+		ret = ret ?: register_ftrace_function(second);
+		/*
+		 * Now func_a() calls ftrace_caller. Not earlier, as the
+		 * trampoline of each ops is a copy of ftrace_caller, and would
+		 * have a copy of the breakpoint.
+		 */
+		ret = ret ?: register_kprobe(&kp);
+		msleep(20);
+		/* Now the second is the only ops */
+		ret = ret ?: unregister_ftrace_function(first);
+		msleep(20);
+		ret = ret ?: unregister_ftrace_function(second);
+		unregister_kprobe(&kp);
+		/* Needed to register it again */
+		kp.addr = (void *)ftrace_caller_op_ptr;
+		kp.flags = 0;
+	}
+
+	kthread_stop(spinner);
+	kthread_stop(own_task);
+	if (own_ops_a.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(&own_ops_a);
+	if (own_ops_b.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(&own_ops_b);
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_EQ(test, 0UL, own_errors);
+}
+
+#define MUX_OWN_OPS	KUNIT_CASE_SLOW(mux_own_ops),
+#else
+#define MUX_OWN_OPS
+#endif
+
+static struct kunit_case mux_cases[] = {
+	KUNIT_CASE(mux_sets),
+	KUNIT_CASE_SLOW(mux_random),
+	KUNIT_CASE_SLOW(mux_alloc_fails),
+	KUNIT_CASE_SLOW(mux_no_call_lost),
+	KUNIT_CASE_SLOW(mux_unregister),
+	MUX_OWN_OPS
+	{}
+};
+
+static struct kunit_suite mux_suite = {
+	.name		= "ftrace_mux",
+	.init		= mux_init,
+	.exit		= mux_exit,
+	.test_cases	= mux_cases,
+};
+
+kunit_test_suite(mux_suite);

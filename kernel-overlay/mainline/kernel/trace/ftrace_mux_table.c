@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hash table to find the set of a function by the address of its call site
+ *
+ * Functions call the list function when several ops trace them; without a
+ * trampoline for each ops, whenever several ops are registered. The list
+ * function finds the ops to call here, with a single lookup. The table also
+ * stores the set that each record belongs to, as struct dyn_ftrace has no room
+ * for that.
+ */
+#include <linux/kmsan-checks.h>
+#include <linux/kprobes.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+#include "ftrace_internal.h"
+#include "ftrace_mux.h"
+
+/* Empty table, used until the first function is traced */
+static struct ftrace_mux_table ftrace_mux_no_funcs = {
+	.heads = { [0] = {} },
+};
+
+/* Written with ftrace_lock held. The table is allocated once and never freed */
+struct hlist_head *ftrace_mux_heads __read_mostly = ftrace_mux_no_funcs.heads;
+
+/* The rest is protected by ftrace_lock */
+
+/* Functions whose set has changed since ftrace_mux_update_funcs() */
+static LIST_HEAD(ftrace_mux_changed_funcs);
+/* Functions that are not in the table any more */
+static LIST_HEAD(ftrace_mux_removed_funcs);
+
+struct ftrace_set ftrace_no_set = {
+	.call		= &ftrace_no_set.ops,
+	.ops.func	= ftrace_ops_walk,
+};
+
+/*
+ * The list function. Like a trampoline, it does not change the preemption state
+ * for callbacks.
+ */
+#if ARCH_SUPPORTS_FTRACE_OPS
+void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	ftrace_func_t func;
+
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
+	op = READ_ONCE(ftrace_mux_find_set(ip)->call);
+	func = READ_ONCE(op->func);
+	func(ip, parent_ip, op, fregs);
+}
+#else
+void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip)
+{
+	struct ftrace_ops *op = READ_ONCE(ftrace_mux_find_set(ip)->call);
+	ftrace_func_t func = READ_ONCE(op->func);
+
+	func(ip, parent_ip, op, NULL);
+}
+#endif
+NOKPROBE_SYMBOL(arch_ftrace_ops_list_func);
+
+/* Call all members of a set whose callbacks can be called as they are */
+static void ftrace_set_call(unsigned long ip, unsigned long parent_ip,
+			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct ftrace_set *set = container_of(ops, struct ftrace_set, ops);
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++) {
+		struct ftrace_ops *op = set->members[i];
+		ftrace_func_t func = READ_ONCE(op->func);
+
+		func(ip, parent_ip, op, fregs);
+	}
+}
+NOKPROBE_SYMBOL(ftrace_set_call);
+
+/*
+ * Call all members of a set, some of which need protection from recursion, RCU
+ * to be watching, or all registers. Members that follow one another and need
+ * protection share it. Others are called without it and with preemption as it
+ * was, as from their own trampolines.
+ */
+static void ftrace_set_call_checked(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops *ops,
+				    struct ftrace_regs *fregs)
+{
+	struct ftrace_set *set = container_of(ops, struct ftrace_set, ops);
+	bool rcu = false;
+	unsigned int i;
+	int bit = -1;
+
+	for (i = 0; i < set->nr; i++) {
+		struct ftrace_ops *op = set->members[i];
+		ftrace_func_t func;
+
+		if (op->flags & FTRACE_OPS_FL_STUB)
+			continue;
+		/* The call site is yet to be patched to save them */
+		if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
+		    op->flags & FTRACE_OPS_FL_SAVE_REGS && !ftrace_get_regs(fregs))
+			continue;
+
+		/* As in ftrace_ops_assist_func() */
+		if (op->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU)) {
+			if (bit < 0)
+				bit = trace_test_and_set_recursion(ip, parent_ip,
+								   TRACE_LIST_START);
+			if (bit < 0)
+				continue;
+			if (op->flags & FTRACE_OPS_FL_RCU && !rcu) {
+				rcu = rcu_is_watching();
+				if (!rcu)
+					continue;
+			}
+		} else if (bit >= 0) {
+			trace_clear_recursion(bit);
+			bit = -1;
+		}
+
+		func = READ_ONCE(op->func);
+		func(ip, parent_ip, op, fregs);
+	}
+
+	if (bit >= 0)
+		trace_clear_recursion(bit);
+}
+NOKPROBE_SYMBOL(ftrace_set_call_checked);
+
+/**
+ * ftrace_set_init - determine what the list function calls for a set
+ * @set:	the set, with its members
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_set_init(struct ftrace_set *set)
+{
+	unsigned long flags = 0;
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++)
+		flags |= set->members[i]->flags;
+
+	set->ops.flags = FTRACE_OPS_FL_STUB;
+	if (flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_SAVE_REGS |
+		     FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU)) {
+		set->ops.func = ftrace_set_call_checked;
+		set->call = &set->ops;
+	} else {
+		set->ops.func = ftrace_set_call;
+		/* A single callback needs no detour */
+		set->call = set->nr == 1 ? set->members[0] : &set->ops;
+	}
+}
+
+/**
+ * ftrace_set_reset - make the list function walk all ops instead
+ * @set:	the set. Functions may still call the list function for it, but
+ *		one of its members is unregistered and may be freed
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_set_reset(struct ftrace_set *set)
+{
+	WRITE_ONCE(set->ops.func, ftrace_ops_walk);
+	WRITE_ONCE(set->call, &set->ops);
+}
+
+/* About one bucket per function, but no more than 65536 */
+static bool ftrace_mux_make_table(void)
+{
+	unsigned int bits = clamp(order_base_2(ftrace_update_tot_cnt + 1), 8, 16);
+	struct ftrace_mux_table *table;
+
+	table = kvzalloc_flex(*table, heads, 1UL << bits);
+	if (!table)
+		return false;
+
+	table->mask = (1UL << bits) - 1;
+	/* Pairs with READ_ONCE() in ftrace_mux_head() */
+	smp_store_release(&ftrace_mux_heads, table->heads);
+
+	return true;
+}
+
+/**
+ * ftrace_mux_add_func - find the table entry of a function, or add one
+ * @ip:		address of the call site, as in the record
+ *
+ * Context: ftrace_lock held; may sleep.
+ * Return: the entry; NULL on allocation failure.
+ */
+struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(ip);
+
+	if (func)
+		return func;
+
+	if (ftrace_mux_heads == ftrace_mux_no_funcs.heads && !ftrace_mux_make_table())
+		return NULL;
+
+	func = kzalloc_obj(*func);
+	if (!func)
+		return NULL;
+
+	func->ip = ip;
+	func->called = &ftrace_no_set;
+	INIT_LIST_HEAD(&func->changed);
+	hlist_add_head_rcu(&func->node, ftrace_mux_head(ip));
+
+	return func;
+}
+
+/**
+ * ftrace_mux_change_func - change the set that a function belongs to
+ * @func:	the function
+ * @set:	the set; NULL for none
+ *
+ * The list function uses @set after ftrace_mux_update_funcs().
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set)
+{
+	func->set = set;
+	if (list_empty(&func->changed))
+		list_add_tail(&func->changed, &ftrace_mux_changed_funcs);
+}
+
+/**
+ * ftrace_mux_remove_func - remove a function from the table
+ * @func:	the function. The list function may still be using it, until
+ *		tasks have been waited for
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_remove_func(struct ftrace_mux_func *func)
+{
+	hlist_del_rcu(&func->node);
+	list_move(&func->changed, &ftrace_mux_removed_funcs);
+}
+
+/**
+ * ftrace_mux_take_removed_funcs - take the functions that have to be freed
+ * @funcs:	list to which they are moved
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_take_removed_funcs(struct list_head *funcs)
+{
+	list_splice_init(&ftrace_mux_removed_funcs, funcs);
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+static bool ftrace_mux_has_site(struct ftrace_mux_func *func)
+{
+	return func->site;
+}
+
+/**
+ * ftrace_mux_site_ops - find the ops that the call site of a function points to
+ * @rec:	record of the function, for which ftrace_mux_patch_site() was called
+ *
+ * Context: ftrace_lock held.
+ * Return: the ops; NULL if the function has no set.
+ */
+struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	return func ? func->site : NULL;
+}
+
+/**
+ * ftrace_mux_site_changes - should a call site point to another ops?
+ * @rec:	record of the function
+ *
+ * Context: ftrace_lock held.
+ * Return: true if the call site has to be patched because of its set.
+ */
+bool ftrace_mux_site_changes(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	return func && func->site != (func->set ? func->set->call : NULL);
+}
+
+/**
+ * ftrace_mux_patch_site - update a function whose call site is patched
+ * @rec:	record of the function
+ * @enable:	the call site is going to call an ops
+ *
+ * Context: ftrace_lock held, or the machine stopped by its holder.
+ */
+void ftrace_mux_patch_site(struct dyn_ftrace *rec, bool enable)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	if (!func)
+		return;
+
+	func->site = enable && func->set ? func->set->call : NULL;
+	/* If it has no set, ftrace_mux_finish() may remove it now */
+	if (!func->set)
+		ftrace_mux_change_func(func, NULL);
+}
+#else
+static bool ftrace_mux_has_site(struct ftrace_mux_func *func)
+{
+	return false;
+}
+#endif
+
+/**
+ * ftrace_mux_update_funcs - make the list function use sets that have changed
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_update_funcs(void)
+{
+	struct ftrace_mux_func *func, *next;
+
+	list_for_each_entry_safe(func, next, &ftrace_mux_changed_funcs, changed) {
+		/* Keep what is known of a call site that is yet to be patched */
+		if (!func->set && !ftrace_mux_has_site(func)) {
+			ftrace_mux_remove_func(func);
+			continue;
+		}
+		list_del_init(&func->changed);
+		/* Pairs with READ_ONCE() in ftrace_mux_find_set() */
+		smp_store_release(&func->called, func->set ?: &ftrace_no_set);
+	}
+}
