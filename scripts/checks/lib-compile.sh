@@ -49,7 +49,7 @@ each() {
 			before=$((before + 1))
 			continue
 		fi
-		progress "$what: $n of $#"
+		progress "$what: $n of $#$([ $bad -eq 0 ] || echo ", $bad bad")"
 		if check "$item"; then
 			touch "$stamp"
 		else
