@@ -13,17 +13,21 @@
  * uses the new sets from ftrace_mux_prepare() on, just before call sites are
  * patched, where memory may still be allocated.
  *
- * On architectures where each call site has a pointer to an ops, that points to
- * an ops which is part of the set, and the list function is not involved.
+ * On architectures where each call site has a pointer to an ops, it points to
+ * one that is part of the set, and the list function is not involved.
+ *
+ * On architectures that can generate trampolines, a function with several ops
+ * calls the trampoline of its set through a jump, see ftrace_mux_tramp.c. Only
+ * if there is none it calls the list function.
  *
  * Life cycle of a set. ftrace_lock is held in each step, but not while waiting:
  *
  *   created    by ftrace_mux_join() or ftrace_mux_leave(), for the first record
  *     |        with these ops
  *     v
- *   called     from ftrace_mux_prepare() on. Tasks in the list function, or on
- *     |        their way from a call site to the set, hold no lock and can be
- *     |        preempted there
+ *   called     from ftrace_mux_prepare() on, which creates its trampoline. Tasks
+ *     |        in the list function or the trampoline, or on their way from a
+ *     |        call site to the set, hold no lock and can be preempted there
  *     v
  *   unused     when the last record has moved to another set.
  *     |        ftrace_mux_remove_ops() removes the sets of an unregistered ops
@@ -52,11 +56,15 @@ static LIST_HEAD(ftrace_sets);
 static DEFINE_HASHTABLE(ftrace_set_table, 8);
 /* Sets that tasks may still be using, to be freed */
 static LIST_HEAD(ftrace_sets_retired);
+/* Slots whose jumps tasks may still be executing, to be freed */
+static LIST_HEAD(ftrace_slots_retired);
 
 /* ftrace_mux_prepare() and ftrace_mux_finish() have something to update */
 static bool ftrace_mux_dirty;
 /* Some traced functions have no set; ftrace_mux_track() looks for their ops */
 static bool ftrace_mux_untracked;
+/* Some sets have no trampoline or slot as an allocation has failed */
+static bool ftrace_mux_nomem;
 /* Incremented to invalidate each cached struct ftrace_set_change */
 static unsigned long ftrace_mux_generation = 1;
 
@@ -226,9 +234,8 @@ static void ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_set *to)
 }
 
 /*
- * An ops joins, and @rec has no set. That is as expected if no other ops is
- * counted. Otherwise an allocation has failed, and ftrace_mux_track() is going
- * to find all ops that trace the function.
+ * An ops joins, and @rec has no set. If that is not the first ops of @rec, an
+ * allocation has failed, and ftrace_mux_track() is going to find all of them.
  */
 static bool ftrace_rec_is_new(struct dyn_ftrace *rec)
 {
@@ -282,10 +289,11 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 		return;
 
 	ftrace_rec_set_set(rec, NULL);
+	ftrace_mux_patch_site(rec, false);
 	ftrace_mux_remove_func(func);
 }
 
-/* Test all filters for the function of @rec */
+/* Find the set of @rec by testing all filters */
 static void ftrace_rec_track(struct dyn_ftrace *rec)
 {
 	unsigned int nr = 0, max = ftrace_rec_count(rec);
@@ -330,23 +338,85 @@ static void ftrace_mux_track(void)
 	}
 }
 
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/* Create missing trampolines, and make jumps lead to those of the new sets */
+static void ftrace_mux_make_code(void)
+{
+	struct ftrace_set *set;
+
+	if (!ftrace_mux_dirty && !ftrace_mux_nomem)
+		return;
+	ftrace_mux_dirty = true;
+	ftrace_mux_nomem = false;
+
+	list_for_each_entry(set, &ftrace_sets, list) {
+		if (!ftrace_set_make_trampoline(set))
+			ftrace_mux_nomem = true;
+	}
+
+	ftrace_mux_count_moved();
+	ftrace_mux_redirect_slots();
+
+	list_for_each_entry(set, &ftrace_sets, list) {
+		if (!ftrace_set_make_slot(set))
+			ftrace_mux_nomem = true;
+	}
+}
+
+/* Free code and slots that no task can be using any more */
+static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *slots)
+{
+	struct ftrace_slot *slot, *next;
+	struct ftrace_set *set;
+
+	mutex_lock(&ftrace_lock);
+	list_for_each_entry(set, sets, list)
+		ftrace_mux_withdraw_code(&set->code);
+	list_for_each_entry(slot, slots, list)
+		ftrace_mux_withdraw_code(&slot->code);
+	mutex_unlock(&ftrace_lock);
+
+	/* Wait for unwinders and kallsyms that have found the code */
+	synchronize_rcu();
+
+	mutex_lock(&ftrace_lock);
+	list_for_each_entry(set, sets, list)
+		ftrace_mux_free_code(&set->code);
+	list_for_each_entry_safe(slot, next, slots, list) {
+		ftrace_mux_free_code(&slot->code);
+		kfree(slot);
+	}
+	mutex_unlock(&ftrace_lock);
+}
+#else
+static void ftrace_mux_make_code(void) { }
+static void ftrace_mux_retire_slots(struct list_head *retired) { }
+static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *slots) { }
+#endif
+
 /**
- * ftrace_mux_prepare - make the list function use the new sets of functions
+ * ftrace_mux_prepare - make functions use their new sets
  *
  * Call this when the records are up to date, before call sites are patched.
- * ftrace_mux_finish() has to follow.
+ * ftrace_mux_finish() has to follow. The list function and jumps lead to the
+ * new sets from here on: an ops that joins can be called before call sites are
+ * patched, as it can be by the list function once it is registered.
  *
  * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * Return: true if call sites have to be patched because of changed sets.
  */
-void ftrace_mux_prepare(void)
+bool ftrace_mux_prepare(void)
 {
+	bool patch;
+
 	if (unlikely(ftrace_is_dead()))
-		return;
+		return false;
 
 	if (ftrace_mux_untracked)
 		ftrace_mux_track();
 
-	ftrace_mux_update_funcs();
+	ftrace_mux_make_code();
+	patch = ftrace_mux_update_funcs();
 
 	/*
 	 * Call sites may be patched to point to sets, without a barrier. Pairs
@@ -354,6 +424,8 @@ void ftrace_mux_prepare(void)
 	 * from the call site, and the callback from the ops.
 	 */
 	smp_wmb();
+
+	return patch;
 }
 
 /* Free what no task can be using any more, without ftrace_lock while waiting */
@@ -361,20 +433,24 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 {
 	struct ftrace_mux_func *func, *next_func;
 	struct ftrace_set *set, *next;
+	LIST_HEAD(slots);
 	LIST_HEAD(funcs);
 	LIST_HEAD(sets);
 
 	mutex_lock(&ftrace_lock);
 	list_splice_init(&ftrace_sets_retired, &sets);
+	list_splice_init(&ftrace_slots_retired, &slots);
 	ftrace_mux_take_removed_funcs(&funcs);
 	mutex_unlock(&ftrace_lock);
 
-	if (list_empty(&sets) && list_empty(&funcs))
+	if (list_empty(&sets) && list_empty(&slots) && list_empty(&funcs))
 		return;
 
 	/* Wait for tasks in the list function, like ftrace_shutdown() */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
+
+	ftrace_mux_free_code_of(&sets, &slots);
 
 	list_for_each_entry_safe(func, next_func, &funcs, changed)
 		kfree(func);
@@ -382,7 +458,7 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 		kfree(set);
 }
 
-static DECLARE_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
+static DECLARE_DELAYED_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
 
 /**
  * ftrace_mux_finish - retire sets that no function belongs to
@@ -398,6 +474,7 @@ void ftrace_mux_finish(void)
 		return;
 
 	ftrace_mux_update_funcs();
+	ftrace_mux_retire_slots(&ftrace_slots_retired);
 
 	list_for_each_entry_safe(set, next, &ftrace_sets, list) {
 		if (set->records)
@@ -408,20 +485,29 @@ void ftrace_mux_finish(void)
 
 	ftrace_mux_generation++;
 	ftrace_mux_dirty = false;
-	/* "ftrace=function" starts before there are workqueues. Free it later */
+	/*
+	 * "ftrace=function" starts before there are workqueues. Free it later.
+	 * With the delay, a tracer that stops soon does not have to wait for
+	 * the grace periods of this work before its own.
+	 */
 	if (system_dfl_long_wq)
-		queue_work(system_dfl_long_wq, &ftrace_mux_free_work);
+		queue_delayed_work(system_dfl_long_wq, &ftrace_mux_free_work, HZ);
 }
 
 /**
  * ftrace_mux_command - get the command for an update of sets
  *
  * Context: ftrace_lock held.
- * Return: FTRACE_UPDATE_SETS for ftrace_run_update_code() if sets have to be
- * updated, or zero.
+ * Return: zero if no set has to be updated. Otherwise FTRACE_UPDATE_SETS for
+ * ftrace_run_update_code(), or FTRACE_UPDATE_CALLS if call sites have to be
+ * patched in any case.
  */
 int ftrace_mux_command(void)
 {
+	/* Functions of sets without a slot are going to call one */
+	if (ftrace_mux_nomem)
+		return FTRACE_UPDATE_CALLS;
+
 	return ftrace_mux_dirty || ftrace_mux_untracked ? FTRACE_UPDATE_SETS : 0;
 }
 
@@ -448,3 +534,28 @@ void ftrace_mux_remove_ops(struct ftrace_ops *ops)
 		hash_del(&set->hash);
 	}
 }
+
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/**
+ * ftrace_mux_update_callback - update trampolines that call an ops
+ * @ops:	a registered ops whose callback has changed
+ *
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ */
+void ftrace_mux_update_callback(struct ftrace_ops *ops)
+{
+	struct ftrace_set *set;
+	unsigned int i;
+
+	list_for_each_entry(set, &ftrace_sets, list) {
+		/* ftrace_set_call_checked() reads the callback from the ops */
+		if (!set->ops.trampoline || ftrace_set_shares_lock(set))
+			continue;
+		for (i = 0; i < set->nr; i++) {
+			if (set->members[i] == ops)
+				arch_ftrace_set_update(&set->ops, i,
+						       ftrace_ops_get_func(ops));
+		}
+	}
+}
+#endif

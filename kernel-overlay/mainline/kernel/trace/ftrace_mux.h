@@ -9,6 +9,7 @@
 #define _KERNEL_TRACE_FTRACE_MUX_H
 
 #include <linux/ftrace.h>
+#include <linux/rbtree_latch.h>
 #include <linux/rculist.h>
 
 struct ftrace_set;
@@ -26,10 +27,43 @@ struct ftrace_set_change {
 };
 
 /**
+ * struct ftrace_mux_code - code that can be found by address
+ * @node:	node in the tree of all such code
+ * @ops:	has the address and the size of the code as its trampoline
+ */
+struct ftrace_mux_code {
+	struct latch_tree_node	node;
+	struct ftrace_ops	*ops;
+};
+
+/**
+ * struct ftrace_slot - functions that call the same jump
+ * @ops:	has the jump as its trampoline. The call sites of functions call it
+ * @code:	the jump
+ * @list:	node in the list of all slots, or of those to be freed
+ * @set:	set to whose trampoline the jump leads
+ * @callers:	number of functions that call the jump
+ * @moved:	in ftrace_mux_redirect_slots(), number of @callers that belong to
+ *		another set than @set
+ * @next:	set of all moved ones, if they have the same
+ */
+struct ftrace_slot {
+	struct ftrace_ops	ops;
+	struct ftrace_mux_code	code;
+	struct list_head	list;
+	struct ftrace_set	*set;
+	unsigned long		callers;
+	unsigned long		moved;
+	struct ftrace_set	*next;
+};
+
+/**
  * struct ftrace_set - a set of ops that trace some functions
  * @call:	what the list function calls, and what call sites may point to:
  *		the only member, or @ops
- * @ops:	has the callback that calls all members
+ * @ops:	has the callback that calls all members, and the trampoline
+ * @code:	the trampoline
+ * @slot:	slot for functions that come to the set; NULL for none
  * @hash:	node in the table of sets, while all members are registered
  * @list:	node in the list of all sets, or of those to be freed
  * @records:	number of functions that belong to the set
@@ -40,6 +74,10 @@ struct ftrace_set_change {
 struct ftrace_set {
 	struct ftrace_ops	*call;
 	struct ftrace_ops	ops;
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+	struct ftrace_mux_code	code;
+	struct ftrace_slot	*slot;
+#endif
 	struct hlist_node	hash;
 	struct list_head	list;
 	unsigned long		records;
@@ -54,7 +92,9 @@ struct ftrace_set {
  * @ip:		address of the call site, as in the record
  * @called:	set whose members the list function calls
  * @set:	set that the function belongs to; NULL for none
- * @site:	ops of @set that the call site points to; NULL for another ops
+ * @site:	because of a set, what the call site points to (ops of the set, or
+ *		its only member), or ops of the slot whose jump it calls; NULL
+ *		if that does not depend on a set
  * @changed:	node in the list of functions to be updated, or to be freed
  */
 struct ftrace_mux_func {
@@ -62,7 +102,7 @@ struct ftrace_mux_func {
 	unsigned long		ip;
 	struct ftrace_set	*called;
 	struct ftrace_set	*set;
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+#ifdef CONFIG_FTRACE_MUX_SITES
 	struct ftrace_ops	*site;
 #endif
 	struct list_head	changed;
@@ -131,9 +171,26 @@ struct ftrace_set *ftrace_set_alloc(unsigned int nr);
 struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip);
 void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set);
 void ftrace_mux_remove_func(struct ftrace_mux_func *func);
-void ftrace_mux_update_funcs(void);
+bool ftrace_mux_update_funcs(void);
 void ftrace_mux_take_removed_funcs(struct list_head *funcs);
 void ftrace_set_init(struct ftrace_set *set);
 void ftrace_set_reset(struct ftrace_set *set);
+
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+static inline struct ftrace_slot *ftrace_site_slot(struct ftrace_ops *site)
+{
+	return container_of(site, struct ftrace_slot, ops);
+}
+
+struct ftrace_slot *ftrace_slot_alloc(void);
+bool ftrace_set_shares_lock(struct ftrace_set *set);
+bool ftrace_set_make_trampoline(struct ftrace_set *set);
+bool ftrace_set_make_slot(struct ftrace_set *set);
+void ftrace_mux_count_moved(void);
+void ftrace_mux_redirect_slots(void);
+void ftrace_mux_retire_slots(struct list_head *retired);
+void ftrace_mux_withdraw_code(struct ftrace_mux_code *code);
+void ftrace_mux_free_code(struct ftrace_mux_code *code);
+#endif
 
 #endif /* _KERNEL_TRACE_FTRACE_MUX_H */

@@ -14,6 +14,7 @@
 #include <linux/kthread.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/stacktrace.h>
 
 #include "trace.h"
 #include "ftrace_internal.h"
@@ -72,8 +73,7 @@ static struct mux_tracer *tracers;
 static unsigned long func_ips[NR_FUNCS];
 /* Call site in call(), which each callback should get as the parent ip */
 static unsigned long caller;
-
-/* Functions have sets, so the list function does not walk all ops */
+/* Functions have sets and slots, so the list function does not walk all ops */
 static bool sets_known;
 
 /* Should preemption be disabled while the callback of @op runs? */
@@ -83,10 +83,26 @@ static bool is_protected(struct ftrace_ops *op)
 	       op->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
 }
 
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/* Does the function at @ip have a trampoline that calls its callbacks? */
+static notrace bool called_by_trampoline(unsigned long ip)
+{
+	struct ftrace_set *set = ftrace_mux_find_set(ip);
+
+	return set->nr == 1 || !ftrace_set_shares_lock(set);
+}
+#else
+static notrace bool called_by_trampoline(unsigned long ip)
+{
+	return false;
+}
+#endif
+
 static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct mux_tracer *tracer = container_of(op, struct mux_tracer, ops);
+	unsigned long ret = (unsigned long)__builtin_return_address(0);
 	unsigned int i;
 
 	if (!caller)
@@ -94,6 +110,11 @@ static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
 	if (parent_ip != caller)
 		tracer->error++;
 	if (sets_known && !!preempt_count() != is_protected(op))
+		tracer->error++;
+	/* Not called by the list function, or by what tests for recursion */
+	if (sets_known && called_by_trampoline(ip) &&
+	    !is_ftrace_trampoline(ret) &&
+	    ftrace_ops_get_func(op) == trace_call)
 		tracer->error++;
 
 	for (i = 0; i < NR_FUNCS; i++) {
@@ -141,6 +162,36 @@ static bool is_member(struct ftrace_set *set, struct ftrace_ops *ops)
 	return false;
 }
 
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/* Target of the call or jump at @ip, on x86-64 */
+static unsigned long insn_target(unsigned long ip)
+{
+	return ip + MCOUNT_INSN_SIZE + *(s32 *)(ip + 1);
+}
+#endif
+
+/* Check what the call site of @func calls, or points to */
+static void expect_site(struct kunit *test, struct ftrace_mux_func *func)
+{
+#if defined(CONFIG_FTRACE_MUX_TRAMPOLINES)
+	/* A single ops is called by its own trampoline */
+	bool tramp = func->set && func->set->nr > 1;
+
+	KUNIT_EXPECT_EQ(test, tramp, func->set && func->set->ops.trampoline);
+	KUNIT_EXPECT_EQ(test, tramp, !!func->site);
+	if (tramp && func->site) {
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_site_slot(func->site)->set,
+				    func->set);
+		KUNIT_EXPECT_EQ(test, insn_target(func->ip),
+				func->site->trampoline);
+		KUNIT_EXPECT_EQ(test, insn_target(func->site->trampoline),
+				func->set->ops.trampoline);
+	}
+#elif defined(CONFIG_FTRACE_MUX_SITES)
+	KUNIT_EXPECT_PTR_EQ(test, func->site, func->set ? func->set->call : NULL);
+#endif
+}
+
 /* Check that the set of each function has the ops that trace it, and no other */
 static void expect_sets(struct kunit *test)
 {
@@ -164,10 +215,8 @@ static void expect_sets(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, nr, set ? set->nr : 0);
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_mux_find_set(func_ips[f]),
 				    set ? set : &ftrace_no_set);
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
-		KUNIT_EXPECT_PTR_EQ(test, func ? func->site : NULL,
-				    set ? set->call : NULL);
-#endif
+		if (func)
+			expect_site(test, func);
 	}
 	mutex_unlock(&ftrace_lock);
 }
@@ -337,6 +386,177 @@ static void mux_alloc_fails(struct kunit *test)
 		cond_resched();
 	}
 }
+
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/* The jump that the call site of a function calls; zero for none */
+static unsigned long jump_of(unsigned int f)
+{
+	struct ftrace_mux_func *func;
+	unsigned long jump = 0;
+
+	mutex_lock(&ftrace_lock);
+	func = ftrace_mux_find(func_ips[f]);
+	if (func && func->site)
+		jump = func->site->trampoline;
+	mutex_unlock(&ftrace_lock);
+
+	return jump;
+}
+
+static struct ftrace_slot *no_slot(void)
+{
+	return NULL;
+}
+
+#if defined(CONFIG_UNWINDER_ORC) && defined(CONFIG_STACKTRACE)
+/* A task that is preempted at the jump of a function has a sane stack */
+static void expect_unwind(struct kunit *test, unsigned int f)
+{
+	/* The stack in such a function, which has just been called from there */
+	unsigned long stack[] = { func_ips[f] + MCOUNT_INSN_SIZE, caller, 0, 0 };
+	struct pt_regs regs = {
+		.ip	= jump_of(f),
+		.sp	= (unsigned long)stack,
+		.cs	= __KERNEL_CS,
+	};
+	unsigned long entries[3] = {};
+
+	stack_trace_save_regs(&regs, entries, ARRAY_SIZE(entries), 0);
+	KUNIT_EXPECT_EQ(test, regs.ip, entries[0]);
+	KUNIT_EXPECT_EQ(test, stack[0], entries[1]);
+	KUNIT_EXPECT_EQ(test, stack[1], entries[2]);
+}
+#else
+static void expect_unwind(struct kunit *test, unsigned int f) { }
+#endif
+
+/* Call sites are only patched for functions that leave others behind */
+static void mux_slots(struct kunit *test)
+{
+	unsigned long first, second;
+	unsigned int f;
+
+	start(test, 0, FN_ALL);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	start(test, 1, FN_ALL);
+	expect_sets_and_calls(test);
+	first = jump_of(0);
+	KUNIT_EXPECT_NE(test, 0UL, first);
+	expect_unwind(test, 0);
+
+	/* All functions move: the jump is redirected */
+	start(test, 2, FN_ALL);
+	expect_sets_and_calls(test);
+	for (f = 0; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_EQ(test, first, jump_of(f));
+
+	/* One moves, and gets a jump of its own */
+	start(test, 3, FN_A);
+	expect_sets_and_calls(test);
+	second = jump_of(0);
+	KUNIT_EXPECT_NE(test, first, second);
+	for (f = 1; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_EQ(test, first, jump_of(f));
+
+	/* The others move to the same set, and keep their jump */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, second, jump_of(0));
+	for (f = 1; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_EQ(test, first, jump_of(f));
+
+	/* A function that comes back to them uses a jump that exists */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL & ~FN_B));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_NE(test, first, jump_of(1));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL));
+	expect_sets_and_calls(test);
+
+	/* A single ops has no jump */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+}
+
+/* Without memory for a slot, functions call the list function */
+static void mux_no_slot(struct kunit *test)
+{
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_A);
+	expect_sets_and_calls(test);
+
+	kunit_activate_static_stub(test, ftrace_slot_alloc, no_slot);
+	start(test, 2, FN_B);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(1));
+	expect_calls(test);
+	/* This jump is redirected, so no other has to be allocated */
+	start(test, 3, FN_A);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+	expect_calls(test);
+	kunit_deactivate_static_stub(test, ftrace_slot_alloc);
+
+	/* The next update makes up for it, even if it patches no other call site */
+	start(test, 4, FN_A);
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+}
+#endif
+
+#if defined(CONFIG_FTRACE_MUX_TRAMPOLINES) && defined(CONFIG_HAVE_RELIABLE_STACKTRACE)
+static unsigned long unwind_entries[32];
+static int unwind_nr[3];
+
+static notrace void unwind_call(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct mux_tracer *tracer = container_of(op, struct mux_tracer, ops);
+	unsigned long *pos, *end;
+	int nr;
+
+	nr = stack_trace_save_tsk_reliable(current, unwind_entries,
+					   ARRAY_SIZE(unwind_entries));
+	end = unwind_entries + max(nr, 0);
+	pos = unwind_entries;
+	/* The traced function, and then its caller */
+	while (pos < end && *pos != ip + MCOUNT_INSN_SIZE)
+		pos++;
+	if (nr > 0 && (pos + 1 >= end || pos[1] != parent_ip))
+		nr = 0;
+	unwind_nr[tracer - tracers] = nr;
+}
+
+/* Stack traces of callbacks are reliable, and show who has called the function */
+static void mux_unwind(struct kunit *test)
+{
+	unsigned int regs, i;
+
+	for (regs = 0; regs < 2; regs++) {
+		memset(unwind_nr, 0, sizeof(unwind_nr));
+		for (i = 0; i < ARRAY_SIZE(unwind_nr); i++) {
+			tracers[i].ops.func = unwind_call;
+			if (regs && i == 1)
+				tracers[i].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+			start(test, i, FN_A);
+		}
+		expect_sets(test);
+		call(func_a);
+		for (i = 0; i < ARRAY_SIZE(unwind_nr); i++) {
+			KUNIT_EXPECT_GT(test, unwind_nr[i], 0);
+			KUNIT_EXPECT_EQ(test, 0,
+					unregister_ftrace_function(&tracers[i].ops));
+		}
+	}
+}
+#else
+static void mux_unwind(struct kunit *test)
+{
+	kunit_skip(test, "needs trampolines and CONFIG_HAVE_RELIABLE_STACKTRACE");
+}
+#endif
 
 static unsigned long loop_calls;
 
@@ -606,6 +826,11 @@ static void mux_own_ops(struct kunit *test)
 
 static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_sets),
+	KUNIT_CASE(mux_unwind),
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+	KUNIT_CASE(mux_slots),
+	KUNIT_CASE(mux_no_slot),
+#endif
 	KUNIT_CASE_SLOW(mux_random),
 	KUNIT_CASE_SLOW(mux_alloc_fails),
 	KUNIT_CASE_SLOW(mux_no_call_lost),

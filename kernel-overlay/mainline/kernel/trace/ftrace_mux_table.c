@@ -81,9 +81,9 @@ NOKPROBE_SYMBOL(ftrace_set_call);
 
 /*
  * Call all members of a set, some of which need protection from recursion, RCU
- * to be watching, or all registers. Members that follow one another and need
- * protection share it. Others are called without it and with preemption as it
- * was, as from their own trampolines.
+ * to be watching, or all registers. Consecutive members that need protection
+ * take the recursion lock once. Others are called without it and with
+ * preemption as it was, as from their own trampolines.
  */
 static void ftrace_set_call_checked(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops,
@@ -152,7 +152,7 @@ void ftrace_set_init(struct ftrace_set *set)
 		set->call = &set->ops;
 	} else {
 		set->ops.func = ftrace_set_call;
-		/* A single callback needs no detour */
+		/* A single callback can be called directly */
 		set->call = set->nr == 1 ? set->members[0] : &set->ops;
 	}
 }
@@ -256,18 +256,114 @@ void ftrace_mux_take_removed_funcs(struct list_head *funcs)
 	list_splice_init(&ftrace_mux_removed_funcs, funcs);
 }
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+#ifdef CONFIG_FTRACE_MUX_SITES
 static bool ftrace_mux_has_site(struct ftrace_mux_func *func)
 {
 	return func->site;
 }
 
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/* The ops of the slot whose jump @func has to call; NULL for none */
+static struct ftrace_ops *ftrace_mux_next_site(struct ftrace_mux_func *func)
+{
+	if (!func->set)
+		return NULL;
+	if (func->site && ftrace_site_slot(func->site)->set == func->set)
+		return func->site;
+
+	return func->set->slot ? &func->set->slot->ops : NULL;
+}
+
+static void ftrace_mux_set_site(struct ftrace_mux_func *func,
+				struct ftrace_ops *site)
+{
+	if (func->site)
+		ftrace_site_slot(func->site)->callers--;
+	if (site)
+		ftrace_site_slot(site)->callers++;
+	func->site = site;
+}
+
+/**
+ * ftrace_mux_count_moved - count the functions that move from slots
+ *
+ * Context: ftrace_lock held, before ftrace_mux_update_funcs().
+ */
+void ftrace_mux_count_moved(void)
+{
+	struct ftrace_mux_func *func;
+	struct ftrace_slot *slot;
+
+	list_for_each_entry(func, &ftrace_mux_changed_funcs, changed) {
+		if (!func->site)
+			continue;
+		slot = ftrace_site_slot(func->site);
+		if (slot->set == func->set)
+			continue;
+		if (!slot->moved++)
+			slot->next = func->set;
+		else if (slot->next != func->set)
+			slot->next = NULL;
+	}
+}
+
+/**
+ * ftrace_mux_addr_new - get the jump that a call site is going to call
+ * @rec:	record of the function, whose set has been prepared
+ *
+ * Context: ftrace_lock held.
+ * Return: its address; zero if the function does not call one.
+ */
+unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	struct ftrace_ops *site = func ? ftrace_mux_next_site(func) : NULL;
+
+	return site ? site->trampoline : 0;
+}
+#else
+/* The ops that the call site of @func has to point to; NULL for none of a set */
+static struct ftrace_ops *ftrace_mux_next_site(struct ftrace_mux_func *func)
+{
+	struct ftrace_set *set = func->set;
+	struct ftrace_ops *op;
+
+	if (!set)
+		return NULL;
+
+	/*
+	 * Unlike the list function, the call site of a single ops saves all
+	 * registers that the ops needs. On powerpc, it may also have to find
+	 * the direct caller of the ops.
+	 */
+	op = set->members[0];
+	if (set->nr == 1 && !(op->flags & (FTRACE_OPS_FL_STUB |
+					   FTRACE_OPS_FL_RECURSION |
+					   FTRACE_OPS_FL_RCU)))
+		return op;
+
+	return set->call;
+}
+
+static void ftrace_mux_set_site(struct ftrace_mux_func *func,
+				struct ftrace_ops *site)
+{
+	func->site = site;
+}
+#endif
+
+static bool ftrace_mux_needs_patch(struct ftrace_mux_func *func)
+{
+	return func->site != ftrace_mux_next_site(func);
+}
+
 /**
  * ftrace_mux_site_ops - find the ops that the call site of a function points to
+ *			 or that has the jump which it calls
  * @rec:	record of the function, for which ftrace_mux_patch_site() was called
  *
  * Context: ftrace_lock held.
- * Return: the ops; NULL if the function has no set.
+ * Return: the ops; NULL if that does not depend on the set.
  */
 struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
 {
@@ -280,6 +376,9 @@ struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
  * ftrace_mux_site_changes - should a call site point to another ops?
  * @rec:	record of the function
  *
+ * Before ftrace_mux_update_funcs(), this is not known for a function whose set
+ * has changed.
+ *
  * Context: ftrace_lock held.
  * Return: true if the call site has to be patched because of its set.
  */
@@ -287,11 +386,11 @@ bool ftrace_mux_site_changes(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
 
-	return func && func->site != (func->set ? func->set->call : NULL);
+	return func && list_empty(&func->changed) && ftrace_mux_needs_patch(func);
 }
 
 /**
- * ftrace_mux_patch_site - update a function whose call site is patched
+ * ftrace_mux_patch_site - record what a call site is going to point to
  * @rec:	record of the function
  * @enable:	the call site is going to call an ops
  *
@@ -304,13 +403,18 @@ void ftrace_mux_patch_site(struct dyn_ftrace *rec, bool enable)
 	if (!func)
 		return;
 
-	func->site = enable && func->set ? func->set->call : NULL;
-	/* If it has no set, ftrace_mux_finish() may remove it now */
+	ftrace_mux_set_site(func, enable ? ftrace_mux_next_site(func) : NULL);
+	/* Without a set, ftrace_mux_finish() can remove it now */
 	if (!func->set)
 		ftrace_mux_change_func(func, NULL);
 }
 #else
 static bool ftrace_mux_has_site(struct ftrace_mux_func *func)
+{
+	return false;
+}
+
+static bool ftrace_mux_needs_patch(struct ftrace_mux_func *func)
 {
 	return false;
 }
@@ -320,10 +424,12 @@ static bool ftrace_mux_has_site(struct ftrace_mux_func *func)
  * ftrace_mux_update_funcs - make the list function use sets that have changed
  *
  * Context: ftrace_lock held.
+ * Return: true if call sites have to be patched because of these changes.
  */
-void ftrace_mux_update_funcs(void)
+bool ftrace_mux_update_funcs(void)
 {
 	struct ftrace_mux_func *func, *next;
+	bool patch = false;
 
 	list_for_each_entry_safe(func, next, &ftrace_mux_changed_funcs, changed) {
 		/* Keep what is known of a call site that is yet to be patched */
@@ -334,5 +440,8 @@ void ftrace_mux_update_funcs(void)
 		list_del_init(&func->changed);
 		/* Pairs with READ_ONCE() in ftrace_mux_find_set() */
 		smp_store_release(&func->called, func->set ?: &ftrace_no_set);
+		patch |= ftrace_mux_needs_patch(func);
 	}
+
+	return patch;
 }

@@ -146,8 +146,11 @@ static noinline void fgraph_kunit_sleep(struct call *call)
 static noinline void fgraph_kunit_spin(struct call *call)
 {
 	complete(&call->entered);
-	while (!READ_ONCE(call->go))
+	/* Without preemption, the grace period must not wait for this task */
+	while (!READ_ONCE(call->go)) {
 		cpu_relax();
+		cond_resched();
+	}
 	fgraph_kunit_other();
 	barrier();
 }
