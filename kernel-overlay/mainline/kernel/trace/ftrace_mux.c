@@ -453,7 +453,7 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 	ftrace_mux_free_code_of(&sets, &slots);
 
 	list_for_each_entry_safe(func, next_func, &funcs, changed)
-		kfree(func);
+		ftrace_mux_free_func(func);
 	list_for_each_entry_safe(set, next, &sets, list)
 		kfree(set);
 }
@@ -504,11 +504,11 @@ void ftrace_mux_finish(void)
  */
 int ftrace_mux_command(void)
 {
-	/* Functions of sets without a slot are going to call one */
-	if (ftrace_mux_nomem)
+	/* Functions that had no slot or set are going to call the jump of one */
+	if (ftrace_mux_nomem || ftrace_mux_untracked)
 		return FTRACE_UPDATE_CALLS;
 
-	return ftrace_mux_dirty || ftrace_mux_untracked ? FTRACE_UPDATE_SETS : 0;
+	return ftrace_mux_dirty ? FTRACE_UPDATE_SETS : 0;
 }
 
 /**

@@ -2,8 +2,8 @@
 /*
  * Sets of ftrace_ops, and the table of the functions that they trace
  *
- * Shared by ftrace_mux.c, ftrace_mux_table.c and their tests. Everything here
- * requires ftrace_lock, except what the list function calls.
+ * Shared by ftrace_mux.c, ftrace_mux_table.c, fgraph.c and the tests. Everything
+ * here requires ftrace_lock, except what traced functions call.
  */
 #ifndef _KERNEL_TRACE_FTRACE_MUX_H
 #define _KERNEL_TRACE_FTRACE_MUX_H
@@ -43,9 +43,9 @@ struct ftrace_mux_code {
  * @list:	node in the list of all slots, or of those to be freed
  * @set:	set to whose trampoline the jump leads
  * @callers:	number of functions that call the jump
- * @moved:	in ftrace_mux_redirect_slots(), number of @callers that belong to
- *		another set than @set
- * @next:	set of all moved ones, if they have the same
+ * @moved:	number of @callers that belong to another set than @set, from
+ *		ftrace_mux_count_moved() to ftrace_mux_redirect_slots()
+ * @next:	set of all moved ones; NULL if they differ, or have none
  */
 struct ftrace_slot {
 	struct ftrace_ops	ops;
@@ -95,6 +95,7 @@ struct ftrace_set {
  * @site:	because of a set, what the call site points to (ops of the set, or
  *		its only member), or ops of the slot whose jump it calls; NULL
  *		if that does not depend on a set
+ * @graph:	users of function graph that trace the function, by index
  * @changed:	node in the list of functions to be updated, or to be freed
  */
 struct ftrace_mux_func {
@@ -104,6 +105,9 @@ struct ftrace_mux_func {
 	struct ftrace_set	*set;
 #ifdef CONFIG_FTRACE_MUX_SITES
 	struct ftrace_ops	*site;
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	unsigned long		graph;
 #endif
 	struct list_head	changed;
 };
@@ -135,7 +139,7 @@ static __always_inline struct hlist_head *ftrace_mux_head(unsigned long ip)
 	return &heads[(ip >> 4) & table->mask];
 }
 
-/* With ftrace_lock held, or in the context of ftrace_mux_find_set() */
+/* With ftrace_lock held, in a callback, or while function graph enters a function */
 static __always_inline struct ftrace_mux_func *ftrace_mux_find(unsigned long ip)
 {
 	struct ftrace_mux_func *func;
@@ -171,6 +175,7 @@ struct ftrace_set *ftrace_set_alloc(unsigned int nr);
 struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip);
 void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set);
 void ftrace_mux_remove_func(struct ftrace_mux_func *func);
+void ftrace_mux_free_func(struct ftrace_mux_func *func);
 bool ftrace_mux_update_funcs(void);
 void ftrace_mux_take_removed_funcs(struct list_head *funcs);
 void ftrace_set_init(struct ftrace_set *set);

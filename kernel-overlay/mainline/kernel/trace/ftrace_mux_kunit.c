@@ -12,6 +12,7 @@
 #include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
+#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
@@ -163,10 +164,13 @@ static bool is_member(struct ftrace_set *set, struct ftrace_ops *ops)
 }
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
-/* Target of the call or jump at @ip, on x86-64 */
-static unsigned long insn_target(unsigned long ip)
+/* Check the target of the call or jump at @ip */
+static void expect_target(struct kunit *test, unsigned long ip,
+			  unsigned long target)
 {
-	return ip + MCOUNT_INSN_SIZE + *(s32 *)(ip + 1);
+#ifdef CONFIG_X86_64
+	KUNIT_EXPECT_EQ(test, target, ip + MCOUNT_INSN_SIZE + *(s32 *)(ip + 1));
+#endif
 }
 #endif
 
@@ -182,10 +186,9 @@ static void expect_site(struct kunit *test, struct ftrace_mux_func *func)
 	if (tramp && func->site) {
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_site_slot(func->site)->set,
 				    func->set);
-		KUNIT_EXPECT_EQ(test, insn_target(func->ip),
-				func->site->trampoline);
-		KUNIT_EXPECT_EQ(test, insn_target(func->site->trampoline),
-				func->set->ops.trampoline);
+		expect_target(test, func->ip, func->site->trampoline);
+		expect_target(test, func->site->trampoline,
+			      func->set->ops.trampoline);
 	}
 #elif defined(CONFIG_FTRACE_MUX_SITES)
 	KUNIT_EXPECT_PTR_EQ(test, func->site, func->set ? func->set->call : NULL);
@@ -365,7 +368,40 @@ static struct ftrace_set *alloc_or_fail(unsigned int nr)
 	return set;
 }
 
-/* Without memory for sets, callbacks are invoked all the same */
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+static struct ftrace_slot *no_slot(void)
+{
+	return NULL;
+}
+
+/* Functions that several ops trace call the list function in this test */
+static void call_list_func(struct kunit *test)
+{
+	kunit_activate_static_stub(test, ftrace_slot_alloc, no_slot);
+}
+
+static struct ftrace_slot *slot_or_fail(void)
+{
+	if (get_random_u32_below(2))
+		return NULL;
+
+	return kzalloc_obj(struct ftrace_slot);
+}
+
+/* Let allocations of slots fail at random, or not any more */
+static void fail_slots(struct kunit *test, bool fail)
+{
+	if (fail)
+		kunit_activate_static_stub(test, ftrace_slot_alloc, slot_or_fail);
+	else
+		kunit_deactivate_static_stub(test, ftrace_slot_alloc);
+}
+#else
+static void call_list_func(struct kunit *test) { }
+static void fail_slots(struct kunit *test, bool fail) { }
+#endif
+
+/* Without memory for sets and slots, callbacks are invoked all the same */
 static void mux_alloc_fails(struct kunit *test)
 {
 	unsigned int step;
@@ -374,11 +410,13 @@ static void mux_alloc_fails(struct kunit *test)
 
 	for (step = 0; step < NR_STEPS / 4; step++) {
 		kunit_activate_static_stub(test, ftrace_set_alloc, alloc_or_fail);
+		fail_slots(test, true);
 		random_step(test, 1);
 		kunit_deactivate_static_stub(test, ftrace_set_alloc);
+		fail_slots(test, false);
 		expect_calls(test);
 
-		/* The next update finds the sets of all functions */
+		/* The next update finds the sets and slots of all functions */
 		KUNIT_ASSERT_EQ(test, 0,
 				set_filter(&tracers[0],
 					   1 + get_random_u32_below(FN_ALL)));
@@ -401,11 +439,6 @@ static unsigned long jump_of(unsigned int f)
 	mutex_unlock(&ftrace_lock);
 
 	return jump;
-}
-
-static struct ftrace_slot *no_slot(void)
-{
-	return NULL;
 }
 
 #if defined(CONFIG_UNWINDER_ORC) && defined(CONFIG_STACKTRACE)
@@ -504,6 +537,44 @@ static void mux_no_slot(struct kunit *test)
 	expect_sets_and_calls(test);
 	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
 }
+
+#ifdef CONFIG_MODULES
+static struct ftrace_set *no_set(unsigned int nr)
+{
+	return NULL;
+}
+
+/* Loading a module makes up for it, even if no ops traces its functions */
+static void mux_no_slot_module(struct kunit *test)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	kunit_activate_static_stub(test, ftrace_slot_alloc, no_slot);
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_ALL);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	kunit_deactivate_static_stub(test, ftrace_slot_alloc);
+
+	ftrace_module_enable(mod);
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+
+	/* The same for sets that could not be allocated */
+	kunit_activate_static_stub(test, ftrace_set_alloc, no_set);
+	start(test, 2, FN_A);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	expect_calls(test);
+	kunit_deactivate_static_stub(test, ftrace_set_alloc);
+
+	ftrace_module_enable(mod);
+	expect_sets_and_calls(test);
+}
+
+#define MUX_NO_SLOT_MODULE	KUNIT_CASE(mux_no_slot_module),
+#else
+#define MUX_NO_SLOT_MODULE
+#endif
 #endif
 
 #if defined(CONFIG_FTRACE_MUX_TRAMPOLINES) && defined(CONFIG_HAVE_RELIABLE_STACKTRACE)
@@ -557,6 +628,102 @@ static void mux_unwind(struct kunit *test)
 	kunit_skip(test, "needs trampolines and CONFIG_HAVE_RELIABLE_STACKTRACE");
 }
 #endif
+
+#ifdef CONFIG_X86_64
+static unsigned long kept_ip, kept_parent_ip;
+
+/* Change what the other callbacks must not see */
+static notrace void change_call(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	unsigned long *parent = (void *)ftrace_regs_get_stack_pointer(fregs);
+
+	trace_call(ip, parent_ip, op, fregs);
+
+	kept_ip = ftrace_regs_get_instruction_pointer(fregs);
+	kept_parent_ip = *parent;
+	ftrace_regs_set_instruction_pointer(fregs, 0);
+	*parent = 0;
+}
+
+static notrace void restore_call(unsigned long ip, unsigned long parent_ip,
+				 struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	unsigned long *parent = (void *)ftrace_regs_get_stack_pointer(fregs);
+
+	ftrace_regs_set_instruction_pointer(fregs, kept_ip);
+	*parent = kept_parent_ip;
+
+	trace_call(ip, parent_ip, op, fregs);
+}
+
+/* A callback can change the ip and the return address, not the arguments of others */
+static void mux_args(struct kunit *test)
+{
+	unsigned int regs, i;
+
+	for (regs = 0; regs < 2; regs++) {
+		tracers[0].ops.func = restore_call;
+		if (regs)
+			tracers[1].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+		/* Registered last, so called first */
+		tracers[2].ops.func = change_call;
+
+		for (i = 0; i < 3; i++)
+			start(test, i, FN_A);
+		expect_sets_and_calls(test);
+		for (i = 0; i < 3; i++) {
+			KUNIT_EXPECT_EQ(test, 0,
+					unregister_ftrace_function(&tracers[i].ops));
+		}
+	}
+}
+#else
+static void mux_args(struct kunit *test)
+{
+	kunit_skip(test, "needs to know where the return address is");
+}
+#endif
+
+static unsigned long other_calls;
+
+static notrace void other_call(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	other_calls++;
+	trace_call(ip, parent_ip, op, fregs);
+}
+
+/* The callback of a registered ops changes, as by writing to set_ftrace_pid */
+static void mux_callback(struct kunit *test)
+{
+	unsigned int protect, i;
+
+	for (protect = 0; protect < 2; protect++) {
+		for (i = 0; i < 3; i++) {
+			tracers[i].ops.func = trace_call;
+			if (protect)
+				tracers[i].ops.flags |= FTRACE_OPS_FL_RECURSION;
+		}
+		start(test, 0, FN_ALL);
+		start(test, 1, FN_A | FN_B);
+		start(test, 2, FN_A);
+		expect_sets_and_calls(test);
+
+		mutex_lock(&ftrace_lock);
+		tracers[1].ops.func = other_call;
+		ftrace_mux_update_callback(&tracers[1].ops);
+		mutex_unlock(&ftrace_lock);
+
+		other_calls = 0;
+		expect_sets_and_calls(test);
+		KUNIT_EXPECT_EQ(test, 2UL, other_calls);
+		for (i = 0; i < 3; i++) {
+			KUNIT_EXPECT_EQ(test, 0,
+					unregister_ftrace_function(&tracers[i].ops));
+		}
+	}
+}
 
 static unsigned long loop_calls;
 
@@ -620,6 +787,16 @@ static void mux_no_call_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, loop_calls, tracers[0].calls[0]);
 	KUNIT_EXPECT_EQ(test, 0UL, tracers[0].error);
 	kunit_info(test, "%lu calls", loop_calls);
+}
+
+/* The same for functions that call the list function */
+static void mux_no_call_lost_list(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_FTRACE_MUX_TRAMPOLINES))
+		kunit_skip(test, "the other test is the same");
+
+	call_list_func(test);
+	mux_no_call_lost(test);
 }
 
 /**
@@ -714,6 +891,8 @@ extern const char ftrace_caller_op_ptr[];
 #define LOAD_SIZE	7
 
 static unsigned long own_errors;
+/* Number of times that a task was held there */
+static unsigned long own_hits;
 
 static notrace void own_call_a(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs);
@@ -741,8 +920,10 @@ static struct task_struct *own_task;
 /* A tick is pending when the task continues. So it is preempted there */
 static int own_before(struct kprobe *kp, struct pt_regs *regs)
 {
-	if (current == own_task)
+	if (current == own_task) {
+		own_hits++;
 		mdelay(10);
+	}
 
 	return 0;
 }
@@ -774,6 +955,8 @@ static void mux_own_ops(struct kunit *test)
 	int ret;
 
 	own_errors = 0;
+	own_hits = 0;
+	call_list_func(test);
 	own_task = start_loop(test);
 	spinner = kthread_create(spin, NULL, "ftrace_spin");
 	if (IS_ERR(spinner)) {
@@ -816,6 +999,7 @@ static void mux_own_ops(struct kunit *test)
 	if (own_ops_b.flags & FTRACE_OPS_FL_ENABLED)
 		unregister_ftrace_function(&own_ops_b);
 	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, own_hits, 0UL);
 	KUNIT_EXPECT_EQ(test, 0UL, own_errors);
 }
 
@@ -824,16 +1008,218 @@ static void mux_own_ops(struct kunit *test)
 #define MUX_OWN_OPS
 #endif
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#define NR_GRAPHS	4
+
+/**
+ * struct mux_graph - a user of function graph that traces some of the functions
+ * @gops:	its fgraph_ops
+ * @functions:	mask of the functions it traces
+ * @entries:	number of calls of its entry handler for each function
+ * @exits:	number of calls of its return handler for each function
+ */
+struct mux_graph {
+	struct fgraph_ops	gops;
+	unsigned int		functions;
+	unsigned long		entries[NR_FUNCS];
+	unsigned long		exits[NR_FUNCS];
+};
+
+static struct mux_graph *graphs;
+
+static notrace void count_graph(unsigned long *counts, unsigned long ip)
+{
+	unsigned int f;
+
+	for (f = 0; f < NR_FUNCS; f++)
+		counts[f] += ip == func_ips[f];
+}
+
+static notrace int graph_entry(struct ftrace_graph_ent *trace,
+			       struct fgraph_ops *gops, struct ftrace_regs *fregs)
+{
+	struct mux_graph *graph = container_of(gops, struct mux_graph, gops);
+
+	count_graph(graph->entries, trace->func);
+
+	return 1;
+}
+
+static notrace void graph_return(struct ftrace_graph_ret *trace,
+				 struct fgraph_ops *gops, struct ftrace_regs *fregs)
+{
+	struct mux_graph *graph = container_of(gops, struct mux_graph, gops);
+
+	count_graph(graph->exits, trace->func);
+}
+
+static bool graph_is_registered(struct mux_graph *graph)
+{
+	return graph->gops.ops.flags & FTRACE_OPS_FL_GRAPH;
+}
+
+static int graph_set_filter(struct mux_graph *graph, unsigned int functions)
+{
+	unsigned long ips[NR_FUNCS];
+	unsigned int f, nr = 0;
+
+	for (f = 0; f < NR_FUNCS; f++) {
+		if (functions & BIT(f))
+			ips[nr++] = func_ips[f];
+	}
+	graph->functions = functions;
+
+	return ftrace_set_filter_ips(&graph->gops.ops, ips, nr, 0, 1);
+}
+
+/*
+ * Check the calls of each user, and the users in the table. If @complete is
+ * false, the table may lack functions, as allocations have failed.
+ */
+static void expect_graphs(struct kunit *test, bool complete)
+{
+	unsigned int g, f;
+
+	for (g = 0; g < NR_GRAPHS; g++) {
+		memset(graphs[g].entries, 0, sizeof(graphs[g].entries));
+		memset(graphs[g].exits, 0, sizeof(graphs[g].exits));
+	}
+
+	/* Calls all functions */
+	expect_calls(test);
+
+	mutex_lock(&ftrace_lock);
+	for (f = 0; f < NR_FUNCS; f++) {
+		struct ftrace_mux_func *func = ftrace_mux_find(func_ips[f]);
+		unsigned long users = 0;
+
+		for (g = 0; g < NR_GRAPHS; g++) {
+			bool traces = graph_is_registered(&graphs[g]) &&
+				      graphs[g].functions & BIT(f);
+
+			if (traces)
+				users |= BIT(graphs[g].gops.idx);
+			KUNIT_EXPECT_EQ_MSG(test, traces, graphs[g].entries[f],
+					    "user %u, function %u", g, f);
+			KUNIT_EXPECT_EQ_MSG(test, traces, graphs[g].exits[f],
+					    "user %u, function %u", g, f);
+		}
+		if (func || complete)
+			KUNIT_EXPECT_EQ(test, users, func ? func->graph : 0);
+	}
+	mutex_unlock(&ftrace_lock);
+}
+
+static void graph_random_step(struct kunit *test)
+{
+	struct mux_graph *graph = &graphs[get_random_u32_below(NR_GRAPHS)];
+	unsigned int functions = 1 + get_random_u32_below(FN_ALL);
+
+	if (!graph_is_registered(graph)) {
+		KUNIT_ASSERT_EQ(test, 0, graph_set_filter(graph, functions));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph->gops));
+	} else if (get_random_u32_below(4)) {
+		KUNIT_ASSERT_EQ(test, 0, graph_set_filter(graph, functions));
+	} else {
+		unregister_ftrace_graph(&graph->gops);
+	}
+}
+
+static int mux_graph_init(struct kunit *test)
+{
+	unsigned int g;
+
+	graphs = kcalloc(NR_GRAPHS, sizeof(*graphs), GFP_KERNEL);
+	if (!graphs)
+		return -ENOMEM;
+
+	for (g = 0; g < NR_GRAPHS; g++) {
+		graphs[g].gops.entryfunc = graph_entry;
+		graphs[g].gops.retfunc = graph_return;
+	}
+
+	return mux_init(test);
+}
+
+static void mux_graph_exit(struct kunit *test)
+{
+	unsigned int g;
+
+	for (g = 0; graphs && g < NR_GRAPHS; g++) {
+		if (graph_is_registered(&graphs[g]))
+			unregister_ftrace_graph(&graphs[g].gops);
+		ftrace_free_filter(&graphs[g].gops.ops);
+	}
+	kfree(graphs);
+	graphs = NULL;
+
+	mux_exit(test);
+}
+
+/* Users of function graph come, go and change their filters, beside tracers */
+static void mux_graph_random(struct kunit *test)
+{
+	unsigned int step;
+
+	for (step = 0; step < NR_STEPS; step++) {
+		if (get_random_u32_below(4))
+			graph_random_step(test);
+		else
+			random_step(test, 0);
+		expect_graphs(test, true);
+		cond_resched();
+	}
+}
+
+/* Without memory for sets, functions leave the table, and all filters are tested */
+static void mux_graph_alloc_fails(struct kunit *test)
+{
+	unsigned int step;
+
+	for (step = 0; step < NR_STEPS / 4; step++) {
+		kunit_activate_static_stub(test, ftrace_set_alloc, alloc_or_fail);
+		graph_random_step(test);
+		random_step(test, 0);
+		kunit_deactivate_static_stub(test, ftrace_set_alloc);
+		expect_graphs(test, false);
+
+		/* The next update adds the functions to the table */
+		random_step(test, 0);
+		expect_graphs(test, true);
+		cond_resched();
+	}
+}
+
+static struct kunit_case mux_graph_cases[] = {
+	KUNIT_CASE_SLOW(mux_graph_random),
+	KUNIT_CASE_SLOW(mux_graph_alloc_fails),
+	{}
+};
+
+static struct kunit_suite mux_graph_suite = {
+	.name		= "ftrace_mux_graph",
+	.init		= mux_graph_init,
+	.exit		= mux_graph_exit,
+	.test_cases	= mux_graph_cases,
+};
+
+kunit_test_suite(mux_graph_suite);
+#endif
+
 static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_sets),
+	KUNIT_CASE(mux_args),
+	KUNIT_CASE(mux_callback),
 	KUNIT_CASE(mux_unwind),
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 	KUNIT_CASE(mux_slots),
 	KUNIT_CASE(mux_no_slot),
+	MUX_NO_SLOT_MODULE
 #endif
 	KUNIT_CASE_SLOW(mux_random),
 	KUNIT_CASE_SLOW(mux_alloc_fails),
 	KUNIT_CASE_SLOW(mux_no_call_lost),
+	KUNIT_CASE_SLOW(mux_no_call_lost_list),
 	KUNIT_CASE_SLOW(mux_unregister),
 	MUX_OWN_OPS
 	{}

@@ -170,11 +170,19 @@ void ftrace_set_reset(struct ftrace_set *set)
 	WRITE_ONCE(set->call, &set->ops);
 }
 
+/* Its objects do not fit in those of kmalloc-64 */
+static struct kmem_cache *ftrace_mux_func_cache;
+
 /* About one bucket per function, but no more than 65536 */
 static bool ftrace_mux_make_table(void)
 {
 	unsigned int bits = clamp(order_base_2(ftrace_update_tot_cnt + 1), 8, 16);
 	struct ftrace_mux_table *table;
+
+	if (!ftrace_mux_func_cache)
+		ftrace_mux_func_cache = KMEM_CACHE(ftrace_mux_func, 0);
+	if (!ftrace_mux_func_cache)
+		return false;
 
 	table = kvzalloc_flex(*table, heads, 1UL << bits);
 	if (!table)
@@ -186,6 +194,42 @@ static bool ftrace_mux_make_table(void)
 
 	return true;
 }
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* Test the filters of @users, a bitmap of indexes */
+static void ftrace_mux_set_graph(struct ftrace_mux_func *func, unsigned long users)
+{
+	unsigned long found = fgraph_find_users(func->ip, users);
+
+	WRITE_ONCE(func->graph, (func->graph & ~users) | found);
+}
+
+/**
+ * ftrace_mux_update_graph - update the function graph users of all functions
+ * @users:	users that have been registered or unregistered, or whose filter
+ *		has changed; a bitmap of indexes
+ *
+ * A function that is entered meanwhile calls the old or the new users.
+ *
+ * Context: ftrace_lock held; may sleep.
+ */
+void ftrace_mux_update_graph(unsigned long users)
+{
+	struct hlist_head *heads = ftrace_mux_heads;
+	struct ftrace_mux_table *table;
+	struct ftrace_mux_func *func;
+	unsigned long i;
+
+	table = container_of(heads, struct ftrace_mux_table, heads[0]);
+	for (i = 0; i <= table->mask; i++) {
+		hlist_for_each_entry(func, &heads[i], node)
+			ftrace_mux_set_graph(func, users);
+		cond_resched();
+	}
+}
+#else
+static void ftrace_mux_set_graph(struct ftrace_mux_func *func, unsigned long users) { }
+#endif
 
 /**
  * ftrace_mux_add_func - find the table entry of a function, or add one
@@ -204,11 +248,12 @@ struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip)
 	if (ftrace_mux_heads == ftrace_mux_no_funcs.heads && !ftrace_mux_make_table())
 		return NULL;
 
-	func = kzalloc_obj(*func);
+	func = kmem_cache_zalloc(ftrace_mux_func_cache, GFP_KERNEL);
 	if (!func)
 		return NULL;
 
 	func->ip = ip;
+	ftrace_mux_set_graph(func, ~0UL);
 	func->called = &ftrace_no_set;
 	INIT_LIST_HEAD(&func->changed);
 	hlist_add_head_rcu(&func->node, ftrace_mux_head(ip));
@@ -243,6 +288,17 @@ void ftrace_mux_remove_func(struct ftrace_mux_func *func)
 {
 	hlist_del_rcu(&func->node);
 	list_move(&func->changed, &ftrace_mux_removed_funcs);
+}
+
+/**
+ * ftrace_mux_free_func - free a function that is not in the table any more
+ * @func:	the function, which no task uses
+ *
+ * Context: any.
+ */
+void ftrace_mux_free_func(struct ftrace_mux_func *func)
+{
+	kmem_cache_free(ftrace_mux_func_cache, func);
 }
 
 /**

@@ -27,8 +27,6 @@ static struct latch_tree_root ftrace_mux_tree __cacheline_aligned;
 
 /* All slots, protected by ftrace_lock */
 static LIST_HEAD(ftrace_slots);
-/* Slots have been added since they were sorted by address */
-static bool ftrace_slots_unsorted;
 
 static __always_inline struct ftrace_ops *
 ftrace_mux_node_ops(struct latch_tree_node *node)
@@ -155,7 +153,10 @@ bool ftrace_set_make_trampoline(struct ftrace_set *set)
 		return true;
 
 	for (i = 0; i < set->nr; i++) {
-		/* Used for a moment, to make functions call the list function */
+		/*
+		 * modify_ftrace_direct() registers one to make functions call
+		 * the list function
+		 */
 		if (set->members[i]->flags & FTRACE_OPS_FL_STUB)
 			return true;
 		set->ops.flags |= set->members[i]->flags & FTRACE_OPS_FL_SAVE_REGS;
@@ -215,7 +216,6 @@ bool ftrace_set_make_slot(struct ftrace_set *set)
 	slot->set = set;
 	set->slot = slot;
 	list_add_tail(&slot->list, &ftrace_slots);
-	ftrace_slots_unsorted = true;
 	ftrace_mux_add_code(&slot->code, &slot->ops);
 
 	return true;
@@ -256,10 +256,8 @@ void ftrace_mux_redirect_slots(void)
 {
 	struct ftrace_slot *slot;
 
-	/* So many jumps can be patched at once */
-	if (ftrace_slots_unsorted)
-		list_sort(NULL, &ftrace_slots, ftrace_slot_cmp);
-	ftrace_slots_unsorted = false;
+	/* Sorted by address, jumps are patched in batches */
+	list_sort(NULL, &ftrace_slots, ftrace_slot_cmp);
 
 	mutex_lock(&text_mutex);
 	list_for_each_entry(slot, &ftrace_slots, list) {
@@ -275,6 +273,25 @@ void ftrace_mux_redirect_slots(void)
 		if (!slot->set->slot)
 			slot->set->slot = slot;
 	}
+}
+
+/**
+ * ftrace_mux_disarm - make all jumps lead to the list function
+ *
+ * When ftrace has failed, functions may call jumps for ever. Unlike trampolines,
+ * the list function does not call ops that are unregistered.
+ *
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ */
+void ftrace_mux_disarm(void)
+{
+	struct ftrace_slot *slot;
+
+	mutex_lock(&text_mutex);
+	list_for_each_entry(slot, &ftrace_slots, list)
+		arch_ftrace_jump_update(&slot->ops, FTRACE_REGS_ADDR);
+	arch_ftrace_jump_sync();
+	mutex_unlock(&text_mutex);
 }
 
 /**
@@ -329,6 +346,10 @@ bool ftrace_mux_show_site(struct seq_file *m, struct dyn_ftrace *rec)
 
 	set = ftrace_site_slot(site)->set;
 	seq_printf(m, "\ttramp: %pS", (void *)set->ops.trampoline);
+	if (ftrace_set_shares_lock(set)) {
+		seq_printf(m, " ->%pS", set->ops.func);
+		return true;
+	}
 	for (i = 0; i < set->nr; i++)
 		seq_printf(m, " ->%pS", ftrace_ops_get_func(set->members[i]));
 

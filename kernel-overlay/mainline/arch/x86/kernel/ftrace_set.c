@@ -10,8 +10,8 @@
  * caller. The stack layout is that of the template, which the unwinder uses.
  *
  * Nothing here synchronizes CPUs after a trampoline is written, possibly where
- * an older one has been. Call sites and jumps are patched afterwards, and only by
- * smp_text_poke_batch_finish(): each CPU executes a serializing instruction
+ * an older one has been. Call sites and jumps are patched afterwards, and only
+ * by smp_text_poke_batch_finish(): each CPU executes a serializing instruction
  * before it calls the new trampoline.
  */
 #include <linux/execmem.h>
@@ -279,12 +279,9 @@ bool arch_ftrace_jump_create(struct ftrace_ops *ops, unsigned long target)
 	ops->trampoline = (unsigned long)jump;
 	ops->trampoline_size = JMP32_INSN_SIZE;
 	write_jump(insn, ops, target);
-	if (text_poke_copy(jump, insn, sizeof(insn)))
-		return true;
+	text_poke_copy(jump, insn, sizeof(insn));
 
-	tramp_free(jump, JMP32_INSN_SIZE);
-
-	return false;
+	return true;
 }
 
 /**
@@ -338,12 +335,14 @@ unsigned long arch_ftrace_set_template(struct ftrace_ops *ops, unsigned long add
 {
 	const struct set_template *t = set_template(ops);
 	size_t offset = addr - ops->trampoline;
-	size_t tail = ops->trampoline_size - JMP32_INSN_SIZE - (t->end - t->tail);
 	size_t member = t->member - t->start;
+	size_t tail;
 
 	/* At a jump, the stack is as at the start of the trampoline */
 	if (ops->trampoline_size == JMP32_INSN_SIZE)
 		return (unsigned long)t->start;
+
+	tail = ops->trampoline_size - JMP32_INSN_SIZE - (t->end - t->tail);
 	if (offset >= tail)
 		return (unsigned long)t->tail + offset - tail;
 	if (offset >= member)
