@@ -127,7 +127,7 @@ static notrace void trace_call(unsigned long ip, unsigned long parent_ip,
 	tracer->error++;
 }
 
-static int set_filter(struct mux_tracer *tracer, unsigned int functions)
+static int set_ops_filter(struct ftrace_ops *ops, unsigned int functions)
 {
 	unsigned int i, nr = 0;
 	unsigned long ips[NR_FUNCS];
@@ -136,9 +136,15 @@ static int set_filter(struct mux_tracer *tracer, unsigned int functions)
 		if (functions & BIT(i))
 			ips[nr++] = func_ips[i];
 	}
+
+	return ftrace_set_filter_ips(ops, ips, nr, 0, 1);
+}
+
+static int set_filter(struct mux_tracer *tracer, unsigned int functions)
+{
 	tracer->functions = functions;
 
-	return ftrace_set_filter_ips(&tracer->ops, ips, nr, 0, 1);
+	return set_ops_filter(&tracer->ops, functions);
 }
 
 static bool is_registered(struct mux_tracer *tracer)
@@ -1060,16 +1066,9 @@ static bool graph_is_registered(struct mux_graph *graph)
 
 static int graph_set_filter(struct mux_graph *graph, unsigned int functions)
 {
-	unsigned long ips[NR_FUNCS];
-	unsigned int f, nr = 0;
-
-	for (f = 0; f < NR_FUNCS; f++) {
-		if (functions & BIT(f))
-			ips[nr++] = func_ips[f];
-	}
 	graph->functions = functions;
 
-	return ftrace_set_filter_ips(&graph->gops.ops, ips, nr, 0, 1);
+	return set_ops_filter(&graph->gops.ops, functions);
 }
 
 /*
