@@ -17,6 +17,7 @@
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
 #include <linux/list.h>
+#include <linux/rethook.h>
 #include <linux/sched.h>
 
 /*
@@ -26,31 +27,41 @@
 #define FGRAPH_STACK_SIZE	4096
 
 /**
- * struct fgraph_frame - one traced call that has not returned yet
- * @ret:	the return address that was replaced by return_to_handler. Zero
- *		while the frame is being pushed
+ * struct fgraph_frame - one traced or hooked call that has not returned yet
+ * @ret:	the return address that was replaced by return_to_handler or, for
+ *		a hook, by arch_rethook_trampoline. Zero while the frame is being
+ *		pushed
  * @func:	the traced function
- * @retp:	location of the replaced return address on the stack
  * @calltime:	time of the call, in ns of trace_clock_local(); zero if all its
  *		users set &fgraph_ops.no_times
  * @sleeptime:	&task_struct.ftrace_sleeptime at that time, in ns; valid if
  *		@calltime is not zero
+ * @hook:	in place of these, for a hook of a kretprobe or an fprobe;
+ *		&rethook_node.ret_addr is @ret
+ * @retp:	location of the replaced return address on the stack
  * @users:	mask of the users whose return callbacks are to be called, by
  *		&fgraph_ops.idx. Other tasks remove unregistered users, so it
- *		may become zero
+ *		may become zero. Zero for a hook
  * @data:	1 + offset of the first byte reserved for this call; zero if
  *		nothing was reserved
  * @fp:		the low 32 bits of the frame pointer, checked at the return.
  *		These are unique within a kernel stack
  */
 struct fgraph_frame {
-	unsigned long		ret;
-	unsigned long		func;
+	union {
+		struct {
+			unsigned long		ret;
+			unsigned long		func;
+			unsigned long long	calltime;
+			unsigned long long	sleeptime;
+		};
+#ifdef CONFIG_FGRAPH_RETHOOK
+		struct rethook_node		hook;
+#endif
+	};
 #ifdef HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
 	unsigned long		*retp;
 #endif
-	unsigned long long	calltime;
-	unsigned long long	sleeptime;
 	atomic_t		users;
 	u16			data;
 #ifdef HAVE_FUNCTION_GRAPH_FP_TEST
@@ -96,9 +107,9 @@ struct fgraph_stack_user {
  *      0 +-------------------+           0 +------------------------------+
  *        | data_used         |             | ret: zero while being pushed |
  *      2 | user[]            |           8 | func                         |
- *    136 +-------------------+          16 | retp                         |
- *        | frames[0]  oldest | -------> 24 | calltime                     |
- *        | frames[1]  newest |          32 | sleeptime                    |
+ *    136 +-------------------+          16 | calltime                     |
+ *        | frames[0]  oldest | -------> 24 | sleeptime                    |
+ *        | frames[1]  newest |          32 | retp                         |
  *        |                   | <- top   40 | users: a bit for each user   |
  *        | frames[49]        |          44 | data: 1 + offset, or zero    | -.
  *   2536 +-------------------+          48 +------------------------------+  |
@@ -155,6 +166,16 @@ struct fgraph_stack {
 #ifndef fgraph_stack_window
 #define fgraph_stack_window()	barrier()
 #endif
+
+/* Test if @addr is what replaces return addresses */
+static __always_inline bool fgraph_is_trampoline(unsigned long addr)
+{
+	unsigned long graph = (unsigned long)
+		dereference_kernel_function_descriptor(return_to_handler);
+
+	return addr == graph || (IS_ENABLED(CONFIG_FGRAPH_RETHOOK) &&
+				 is_rethook_trampoline(addr));
+}
 
 /* Get the frame at @offset, in bytes */
 static __always_inline struct fgraph_frame *
@@ -285,6 +306,9 @@ void fgraph_stack_unreserve(struct fgraph_stack *stack, unsigned int top,
 			    unsigned int user);
 void fgraph_stacks_clear_user(unsigned int user);
 void fgraph_stacks_reset(unsigned int user);
+
+unsigned long fgraph_stack_ret_addr(struct task_struct *task,
+				    unsigned long *retp);
 
 struct fgraph_stack *fgraph_stack_alloc(void);
 void fgraph_stack_free(struct fgraph_stack *stack);

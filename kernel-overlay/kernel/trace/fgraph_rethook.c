@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hooks of kretprobes and fprobes on function return, on the shadow stack of
+ * function graph
+ *
+ * A hooked call has a frame of its own, which no graph user is in. Its return
+ * goes to arch_rethook_trampoline, that of a frame of graph users to
+ * return_to_handler. Frames of both kinds may follow each other for a single
+ * call: the trampoline of each returns to that of the next older one.
+ *
+ * A task may sleep in a hooked call when the rethook is freed. So the memory of
+ * a struct rethook is only reused for another struct rethook. Frames remember
+ * its generation, which tells whether their rethook still exists.
+ */
+#define pr_fmt(fmt) "rethook: " fmt
+
+#include <linux/bug.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/llist.h>
+#include <linux/preempt.h>
+#include <linux/rethook.h>
+#include <linux/slab.h>
+
+#include <asm/rethook.h>
+
+#include "ftrace_internal.h"
+#include "fgraph_stack.h"
+
+#ifndef HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
+# error "rethook needs fgraph_frame.retp"
+#endif
+
+/* The user that the data of a hook are reserved for; not one of the graph users */
+#define FGRAPH_USER_RETHOOK	FGRAPH_MAX_USERS
+
+/* To be reused. Entries are removed with ftrace_lock held */
+static LLIST_HEAD(rethook_unused);
+
+/**
+ * rethook_alloc() - allocate a rethook
+ * @data:	passed to @handler
+ * @handler:	called when a hooked function returns
+ * @size:	size of a node in bytes: sizeof(struct rethook_node), and the
+ *		data that the caller keeps behind it
+ * @num:	ignored, as nodes are on the shadow stacks of tasks
+ *
+ * Context: may sleep.
+ * Return: the rethook, to be freed with rethook_free(). On failure, an error
+ * pointer: -EINVAL if an argument is missing or too small, -E2BIG if the data
+ * do not fit on a shadow stack, or -ENOMEM.
+ */
+struct rethook *rethook_alloc(void *data, rethook_handler_t handler,
+			      size_t size, int num)
+{
+	struct llist_node *unused;
+	struct rethook *rh;
+	int ret;
+
+	if (!handler || size < sizeof(struct rethook_node))
+		return ERR_PTR(-EINVAL);
+	if (size > FGRAPH_DATA_SIZE - sizeof(struct fgraph_reserved))
+		return ERR_PTR(-E2BIG);
+
+	mutex_lock(&ftrace_lock);
+	unused = llist_del_first(&rethook_unused);
+	mutex_unlock(&ftrace_lock);
+
+	if (unused)
+		rh = container_of(unused, struct rethook, unused);
+	else
+		rh = kzalloc(sizeof(*rh), GFP_KERNEL);
+	if (!rh)
+		return ERR_PTR(-ENOMEM);
+
+	mutex_lock(&ftrace_lock);
+	ret = fgraph_get_stacks();
+	mutex_unlock(&ftrace_lock);
+	if (ret) {
+		llist_add(&rh->unused, &rethook_unused);
+		return ERR_PTR(ret);
+	}
+
+	rh->data = data;
+	rh->size = size;
+	rh->generation++;
+	/* Pairs with smp_load_acquire() in rethook_call() */
+	smp_store_release(&rh->handler, handler);
+
+	return rh;
+}
+
+/**
+ * rethook_stop() - stop calling the handler of a rethook
+ * @rh:		the rethook
+ *
+ * No new calls are hooked. After an RCU grace period, the handler is not
+ * running and will not be called again, not even for the return of open calls.
+ *
+ * Context: any.
+ */
+void rethook_stop(struct rethook *rh)
+{
+	WRITE_ONCE(rh->handler, NULL);
+}
+
+static void rethook_free_rcu(struct rcu_head *head)
+{
+	struct rethook *rh = container_of(head, struct rethook, rcu);
+
+	llist_add(&rh->unused, &rethook_unused);
+}
+
+/**
+ * rethook_free() - stop and free a rethook
+ * @rh:		the rethook
+ *
+ * Calls may still be hooked, and sleep. See rethook_stop() for their returns.
+ *
+ * Context: may sleep.
+ */
+void rethook_free(struct rethook *rh)
+{
+	rethook_stop(rh);
+
+	mutex_lock(&ftrace_lock);
+	fgraph_put_stacks();
+	mutex_unlock(&ftrace_lock);
+
+	/* No call that has seen the handler is going to be hooked afterwards */
+	call_rcu(&rh->rcu, rethook_free_rcu);
+}
+
+/* Find the data that were reserved for @frame; its first and only ones */
+static __always_inline void *
+rethook_reserved(struct fgraph_stack *stack, struct fgraph_frame *frame)
+{
+	struct fgraph_reserved *data = (void *)stack->data + frame->data - 1;
+
+	return data->data;
+}
+
+/**
+ * rethook_try_get() - get a node for the call of a function
+ * @rh:		the rethook
+ *
+ * Call rethook_hook() or rethook_recycle() with the node before preemption is
+ * enabled.
+ *
+ * Context: any, with preemption disabled, at the entry of the function.
+ * Return: the node, which is not initialized, nor are the data behind it. NULL
+ * if @rh is being freed, RCU is not watching, or the shadow stack of the
+ * current task is full or was not allocated.
+ */
+struct rethook_node *rethook_try_get(struct rethook *rh)
+{
+	struct fgraph_stack *stack = READ_ONCE(current->ret_stack);
+	struct rethook_node *node;
+	struct fgraph_frame *frame;
+
+	/* rethook_free() waits for an RCU grace period */
+	if (unlikely(!READ_ONCE(rh->handler) || !stack || !rcu_is_watching()))
+		return NULL;
+
+	if (unlikely(!fgraph_stack_push(stack, &current->curr_ret_stack,
+					&frame)))
+		return NULL;
+
+	atomic_set(&frame->users, 0);
+	node = &frame->hook;
+	node->rethook = rh;
+	node->generation = rh->generation;
+
+	if (rh->size == sizeof(*node))
+		return node;
+
+	node = fgraph_stack_reserve(stack, frame, FGRAPH_USER_RETHOOK, rh->size);
+	if (unlikely(!node))
+		fgraph_stack_pop(stack, &current->curr_ret_stack, frame);
+	else
+		node->rethook = rh;
+
+	return node;
+}
+NOKPROBE_SYMBOL(rethook_try_get);
+
+/**
+ * rethook_recycle() - give back a node for a call that is not to be hooked
+ * @node:	from rethook_try_get()
+ *
+ * Context: that of rethook_try_get().
+ */
+void rethook_recycle(struct rethook_node *node)
+{
+	struct fgraph_stack *stack = current->ret_stack;
+
+	fgraph_stack_pop(stack, &current->curr_ret_stack,
+			 fgraph_stack_top(stack, current->curr_ret_stack));
+}
+NOKPROBE_SYMBOL(rethook_recycle);
+
+/**
+ * rethook_hook() - hook the return of a call
+ * @node:	from rethook_try_get()
+ * @regs:	the registers at the entry of the function
+ * @mcount:	true if this is called from an ftrace callback, false if it is
+ *		called from a breakpoint at the first instruction
+ *
+ * Context: that of rethook_try_get().
+ */
+void rethook_hook(struct rethook_node *node, struct pt_regs *regs, bool mcount)
+{
+	struct fgraph_frame *frame = fgraph_stack_top(current->ret_stack,
+						      current->curr_ret_stack);
+	unsigned long *ret_addr = arch_rethook_ret_addr(regs, mcount);
+
+	frame->retp = (unsigned long *)arch_rethook_frame(regs);
+	barrier();
+	/* Walkers see the frame before they can see the trampoline */
+	WRITE_ONCE(frame->ret, *ret_addr);
+	barrier();
+	*ret_addr = (unsigned long)arch_rethook_trampoline;
+}
+NOKPROBE_SYMBOL(rethook_hook);
+
+/**
+ * rethook_find_ret_addr() - find the return address of a hooked call
+ * @tsk:	the task; current or not running
+ * @frame:	what identifies the call, see arch_rethook_frame()
+ * @cur:	not used
+ *
+ * Context: any. The caller must keep @tsk from being freed.
+ * Return: the return address, or zero if @tsk has no such call.
+ */
+unsigned long rethook_find_ret_addr(struct task_struct *tsk, unsigned long frame,
+				    struct llist_node **cur)
+{
+	return fgraph_stack_ret_addr(tsk, (unsigned long *)frame);
+}
+NOKPROBE_SYMBOL(rethook_find_ret_addr);
+
+/* Call the handler for the return of a call, unless its rethook was freed */
+static __always_inline void
+rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
+	     unsigned long ret_addr, struct pt_regs *regs)
+{
+	struct rethook_node *node = &frame->hook;
+	struct rethook *rh = node->rethook;
+	rethook_handler_t handler;
+
+	/*
+	 * Pairs with smp_store_release() in rethook_alloc(): the generation and
+	 * the data are not older than the handler.
+	 */
+	handler = smp_load_acquire(&rh->handler);
+	if (unlikely(!handler || node->generation != rh->generation))
+		return;
+
+	if (frame->data)
+		node = rethook_reserved(stack, frame);
+	/* In the frame, this makes the walk of unwinders shorter, no more */
+	node->ret_addr = ret_addr;
+
+	handler(node, rh->data, regs);
+}
+
+/**
+ * rethook_trampoline_handler() - handle the return of a hooked call
+ * @regs:	the registers at the return
+ * @frame:	what identifies the call, see arch_rethook_frame()
+ *
+ * Calls the handlers of all hooks up to the next frame of graph users. The
+ * instruction pointer in @regs is that of the caller. The fake return address
+ * on the stack is replaced.
+ *
+ * Context: any, including NMI.
+ * Return: the address to return to.
+ */
+unsigned long rethook_trampoline_handler(struct pt_regs *regs,
+					 unsigned long frame)
+{
+	unsigned long ret, ret_addr, *retp = (unsigned long *)frame;
+	struct task_struct *task = current;
+	struct fgraph_stack *stack = task->ret_stack;
+	struct fgraph_frame *top;
+
+	preempt_disable_notrace();
+
+	if (unlikely(task->curr_ret_stack <= 0))
+		goto lost;
+
+	top = fgraph_stack_top(stack, task->curr_ret_stack);
+	ret_addr = top->ret;
+	/* In most cases, this is the only frame of the call */
+	if (unlikely(fgraph_is_trampoline(ret_addr)))
+		ret_addr = fgraph_stack_ret_addr(task, retp);
+	instruction_pointer_set(regs, ret_addr);
+
+	do {
+		if (unlikely(top->retp != retp))
+			goto lost;
+
+		ret = top->ret;
+		rethook_call(stack, top, ret_addr, regs);
+		if (!is_rethook_trampoline(ret))
+			arch_rethook_fixup_return(regs, ret);
+		/* Unwinders find the caller for the trampoline until here */
+		fgraph_stack_pop(stack, &task->curr_ret_stack, top--);
+	} while (unlikely(is_rethook_trampoline(ret) &&
+			  task->curr_ret_stack > 0));
+
+	preempt_enable_notrace();
+
+	return ret;
+
+lost:
+	pr_err("Return address not found! Maybe there is a bug in the kernel\n");
+	BUG();
+}
+NOKPROBE_SYMBOL(rethook_trampoline_handler);
