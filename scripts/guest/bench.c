@@ -18,7 +18,9 @@
  * register_ftrace_direct_multi().
  */
 #include <linux/delay.h>
+#include <linux/fprobe.h>
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/linkage.h>
 #include <linux/module.h>
@@ -32,6 +34,7 @@
 #define NR_CALLS	20000
 #define NR_MAX		101
 #define NR_MAX_GRAPH	32
+#define NR_MAX_PROBES	16
 
 /* What is measured, and what the others trace */
 static noinline void bench_here(void)
@@ -193,6 +196,118 @@ static int untimed_add(unsigned int i, void (*func)(void))
 	return graph_register(i, func, true);
 }
 
+#ifdef CONFIG_FPROBE
+static struct fprobe fprobes[NR_MAX_PROBES];
+
+/* The arguments and the result of handlers depend on the kernel */
+static int notrace bench_handler(void)
+{
+	return 0;
+}
+
+static int fprobe_register(unsigned int i, void (*func)(void), void *exit)
+{
+	unsigned long addr = ftrace_location((unsigned long)func);
+
+	memset(&fprobes[i], 0, sizeof(fprobes[i]));
+	fprobes[i].entry_handler = (void *)bench_handler;
+	fprobes[i].exit_handler = exit;
+
+	return register_fprobe_ips(&fprobes[i], &addr, 1);
+}
+
+static void fprobe_del(unsigned int i)
+{
+	unregister_fprobe(&fprobes[i]);
+}
+#else
+static int notrace bench_handler(void)
+{
+	return 0;
+}
+
+static int fprobe_register(unsigned int i, void (*func)(void), void *exit)
+{
+	return -EOPNOTSUPP;
+}
+
+static void fprobe_del(unsigned int i)
+{
+}
+#endif
+
+static int fprobe_add(unsigned int i, void (*func)(void))
+{
+	return fprobe_register(i, func, NULL);
+}
+
+static int fprobe_exit_add(unsigned int i, void (*func)(void))
+{
+	return fprobe_register(i, func, bench_handler);
+}
+
+#ifdef CONFIG_KRETPROBES
+static struct kprobe bench_kprobes[NR_MAX_PROBES];
+static struct kretprobe kretprobes[NR_MAX_PROBES];
+
+static int notrace bench_pre_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static int kprobe_add(unsigned int i, void (*func)(void))
+{
+	memset(&bench_kprobes[i], 0, sizeof(bench_kprobes[i]));
+	bench_kprobes[i].addr = (void *)func;
+	bench_kprobes[i].pre_handler = bench_pre_handler;
+
+	return register_kprobe(&bench_kprobes[i]);
+}
+
+static void kprobe_del(unsigned int i)
+{
+	unregister_kprobe(&bench_kprobes[i]);
+}
+
+static int notrace bench_ret_handler(struct kretprobe_instance *ri,
+				     struct pt_regs *regs)
+{
+	return 0;
+}
+
+static int kretprobe_add(unsigned int i, void (*func)(void))
+{
+	memset(&kretprobes[i], 0, sizeof(kretprobes[i]));
+	kretprobes[i].kp.addr = (void *)func;
+	kretprobes[i].handler = bench_ret_handler;
+
+	return register_kretprobe(&kretprobes[i]);
+}
+
+static void kretprobe_del(unsigned int i)
+{
+	unregister_kretprobe(&kretprobes[i]);
+}
+#else
+static int kprobe_add(unsigned int i, void (*func)(void))
+{
+	return -EOPNOTSUPP;
+}
+
+static int kretprobe_add(unsigned int i, void (*func)(void))
+{
+	return -EOPNOTSUPP;
+}
+
+static void kprobe_del(unsigned int i)
+{
+}
+
+static void kretprobe_del(unsigned int i)
+{
+}
+#endif
+
 #if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_X86_64)
 void bench_direct_caller(void);
 
@@ -250,13 +365,17 @@ struct kind {
 	void		(*stop)(void);
 };
 
-enum { OPS, DIRECT, GRAPH, UNTIMED };
+enum { OPS, DIRECT, GRAPH, UNTIMED, FPROBE, FPROBE_EXIT, KPROBE, KRETPROBE };
 
 static const struct kind kinds[] = {
 	[OPS]	  = { "ops", ops_add, ops_del },
 	[DIRECT]  = { "direct", ops_add, ops_del, false, direct_start, direct_stop },
 	[GRAPH]	  = { "graph", graph_add, graph_del, true },
 	[UNTIMED] = { "untimed", untimed_add, graph_del, true },
+	[FPROBE]  = { "fprobe", fprobe_add, fprobe_del },
+	[FPROBE_EXIT] = { "fprobe_exit", fprobe_exit_add, fprobe_del },
+	[KPROBE]  = { "kprobe", kprobe_add, kprobe_del },
+	[KRETPROBE] = { "kretprobe", kretprobe_add, kretprobe_del },
 };
 
 static const struct {
@@ -278,6 +397,13 @@ static const struct {
 
 	{ UNTIMED, 1, 0 }, { UNTIMED, 2, 0 }, { UNTIMED, 16, 0 },
 	{ UNTIMED, 1, 15 },
+
+	{ FPROBE, 1, 0 }, { FPROBE, 2, 0 }, { FPROBE, 8, 0 }, { FPROBE, 1, 15 },
+	{ FPROBE_EXIT, 1, 0 }, { FPROBE_EXIT, 2, 0 }, { FPROBE_EXIT, 8, 0 },
+	{ FPROBE_EXIT, 1, 15 },
+	{ KPROBE, 1, 0 }, { KPROBE, 2, 0 }, { KPROBE, 1, 15 },
+	{ KRETPROBE, 1, 0 }, { KRETPROBE, 2, 0 }, { KRETPROBE, 8, 0 },
+	{ KRETPROBE, 1, 15 },
 
 	/* These take the longest to set up */
 	{ OPS, 1, 100 }, { OPS, 100, 0 },

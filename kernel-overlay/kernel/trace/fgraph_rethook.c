@@ -131,13 +131,20 @@ void rethook_free(struct rethook *rh)
 	call_rcu(&rh->rcu, rethook_free_rcu);
 }
 
-/* Find the data that were reserved for @frame; its first and only ones */
-static __always_inline void *
-rethook_reserved(struct fgraph_stack *stack, struct fgraph_frame *frame)
+/* Move a node from its frame to where the data of the owner go */
+static noinline notrace struct rethook_node *
+rethook_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
-	struct fgraph_reserved *data = (void *)stack->data + frame->data - 1;
+	struct rethook *rh = frame->hook.rethook;
+	struct rethook_node *node;
 
-	return data->data;
+	node = fgraph_stack_reserve(stack, frame, FGRAPH_USER_RETHOOK, rh->size);
+	if (likely(node))
+		node->rethook = rh;
+	else
+		fgraph_stack_pop(stack, &current->curr_ret_stack, frame);
+
+	return node;
 }
 
 /**
@@ -155,11 +162,17 @@ rethook_reserved(struct fgraph_stack *stack, struct fgraph_frame *frame)
 struct rethook_node *rethook_try_get(struct rethook *rh)
 {
 	struct fgraph_stack *stack = READ_ONCE(current->ret_stack);
-	struct rethook_node *node;
 	struct fgraph_frame *frame;
 
-	/* rethook_free() waits for an RCU grace period */
-	if (unlikely(!READ_ONCE(rh->handler) || !stack || !rcu_is_watching()))
+	if (unlikely(!READ_ONCE(rh->handler) || !stack))
+		return NULL;
+
+	/*
+	 * rethook_free() waits for an RCU grace period. If code that runs while
+	 * RCU is not watching is noinstr, none of it can be probed.
+	 */
+	if (!IS_ENABLED(CONFIG_ARCH_WANTS_NO_INSTR) &&
+	    unlikely(!rcu_is_watching()))
 		return NULL;
 
 	if (unlikely(!fgraph_stack_push(stack, &current->curr_ret_stack,
@@ -167,20 +180,13 @@ struct rethook_node *rethook_try_get(struct rethook *rh)
 		return NULL;
 
 	atomic_set(&frame->users, 0);
-	node = &frame->hook;
-	node->rethook = rh;
-	node->generation = rh->generation;
+	frame->hook.rethook = rh;
+	frame->hook.generation = rh->generation;
 
-	if (rh->size == sizeof(*node))
-		return node;
+	if (likely(rh->size == sizeof(frame->hook)))
+		return &frame->hook;
 
-	node = fgraph_stack_reserve(stack, frame, FGRAPH_USER_RETHOOK, rh->size);
-	if (unlikely(!node))
-		fgraph_stack_pop(stack, &current->curr_ret_stack, frame);
-	else
-		node->rethook = rh;
-
-	return node;
+	return rethook_reserve(stack, frame);
 }
 NOKPROBE_SYMBOL(rethook_try_get);
 
@@ -256,12 +262,51 @@ rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
 	if (unlikely(!handler || node->generation != rh->generation))
 		return;
 
-	if (frame->data)
-		node = rethook_reserved(stack, frame);
+	if (frame->data) {
+		struct fgraph_reserved *data;
+
+		data = (void *)stack->data + frame->data - 1;
+		node = (void *)data->data;
+	}
 	/* In the frame, this makes the walk of unwinders shorter, no more */
 	node->ret_addr = ret_addr;
 
 	handler(node, rh->data, regs);
+}
+
+static noinline notrace void __noreturn rethook_lost_return(void)
+{
+	pr_err("Return address not found! Maybe there is a bug in the kernel\n");
+	BUG();
+}
+
+/* Handle the return of a call that has several frames, the newest one at @top */
+static noinline notrace unsigned long
+rethook_return_several(struct fgraph_stack *stack, struct fgraph_frame *top,
+		       struct pt_regs *regs)
+{
+	struct fgraph_frame *frame = top;
+	unsigned long ret, ret_addr;
+
+	/* Only the oldest frame of a call has its return address */
+	while (fgraph_is_trampoline(frame->ret) && frame > stack->frames)
+		frame--;
+	ret_addr = frame->ret;
+	instruction_pointer_set(regs, ret_addr);
+
+	do {
+		if (unlikely(top < stack->frames || top->retp != frame->retp))
+			rethook_lost_return();
+
+		ret = top->ret;
+		rethook_call(stack, top, ret_addr, regs);
+		if (!is_rethook_trampoline(ret))
+			arch_rethook_fixup_return(regs, ret);
+		/* Unwinders find the caller for the trampoline until here */
+		fgraph_stack_pop(stack, &current->curr_ret_stack, top--);
+	} while (is_rethook_trampoline(ret));
+
+	return ret;
 }
 
 /**
@@ -279,42 +324,33 @@ rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
 unsigned long rethook_trampoline_handler(struct pt_regs *regs,
 					 unsigned long frame)
 {
-	unsigned long ret, ret_addr, *retp = (unsigned long *)frame;
 	struct task_struct *task = current;
 	struct fgraph_stack *stack = task->ret_stack;
-	struct fgraph_frame *top;
+	int offset = task->curr_ret_stack;
+	struct fgraph_frame *top = fgraph_stack_top(stack, offset);
+	unsigned long ret;
+
+	if (unlikely(offset <= 0 || top->retp != (unsigned long *)frame))
+		rethook_lost_return();
 
 	preempt_disable_notrace();
 
-	if (unlikely(task->curr_ret_stack <= 0))
-		goto lost;
-
-	top = fgraph_stack_top(stack, task->curr_ret_stack);
-	ret_addr = top->ret;
-	/* In most cases, this is the only frame of the call */
-	if (unlikely(fgraph_is_trampoline(ret_addr)))
-		ret_addr = fgraph_stack_ret_addr(task, retp);
-	instruction_pointer_set(regs, ret_addr);
-
-	do {
-		if (unlikely(top->retp != retp))
-			goto lost;
-
+	ret = top->ret;
+	if (unlikely(fgraph_is_trampoline(ret))) {
+		ret = rethook_return_several(stack, top, regs);
+	} else {
+		instruction_pointer_set(regs, ret);
+		rethook_call(stack, top, ret, regs);
+		/* Read the address again instead of keeping it in a register */
 		ret = top->ret;
-		rethook_call(stack, top, ret_addr, regs);
-		if (!is_rethook_trampoline(ret))
-			arch_rethook_fixup_return(regs, ret);
+		arch_rethook_fixup_return(regs, ret);
 		/* Unwinders find the caller for the trampoline until here */
-		fgraph_stack_pop(stack, &task->curr_ret_stack, top--);
-	} while (unlikely(is_rethook_trampoline(ret) &&
-			  task->curr_ret_stack > 0));
+		fgraph_stack_pop(current->ret_stack, &current->curr_ret_stack,
+				 top);
+	}
 
 	preempt_enable_notrace();
 
 	return ret;
-
-lost:
-	pr_err("Return address not found! Maybe there is a bug in the kernel\n");
-	BUG();
 }
 NOKPROBE_SYMBOL(rethook_trampoline_handler);
