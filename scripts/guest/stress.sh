@@ -5,9 +5,9 @@
 #
 # usage: stress.sh WHAT ROUNDS SEED
 #
-# WHAT (function_graph or function) runs in the instances m0..m7; the function profiler,
-# the top instance's tracers, kprobes, the stack tracer and a module come and go beside
-# it. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
+# WHAT (function_graph or function) runs in the instances m0..m7; the function profiler, the
+# top instance's tracers, kprobes, kretprobes, the stack tracer and a module come and go
+# beside it. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
 # begins with "BAD" is something that was found wrong; the last line is "done".
 
 what=$1 rounds=$2 RANDOM=$3
@@ -171,7 +171,7 @@ for ((round = 1; round <= rounds; round++)); do
 		;;
 	14)
 		rand ${#probes[@]}
-		if put kprobe_events "p:stress/p$R ${probes[R]}"; then
+		if put kprobe_events "p:stress/p$R ${probes[R]}"$'\n'"r:stress/r$R ${probes[R]}"; then
 			put events/stress/enable 1
 			sleep 0.05
 			put events/stress/enable 0

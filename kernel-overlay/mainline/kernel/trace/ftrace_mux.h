@@ -172,6 +172,7 @@ static __always_inline struct ftrace_set *ftrace_mux_find_set(unsigned long ip)
 }
 
 struct ftrace_set *ftrace_set_alloc(unsigned int nr);
+struct ftrace_mux_func *ftrace_mux_alloc_func(void);
 struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip);
 void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set);
 void ftrace_mux_remove_func(struct ftrace_mux_func *func);

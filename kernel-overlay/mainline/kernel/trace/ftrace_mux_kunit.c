@@ -323,12 +323,17 @@ static void mux_sets(struct kunit *test)
 /* With lock debugging each step takes much longer */
 #define NR_STEPS	(IS_ENABLED(CONFIG_PROVE_LOCKING) ? 300 : 1000)
 
+/* An empty filter would match all functions of the kernel */
+static unsigned int random_functions(void)
+{
+	return 1 + get_random_u32_below(FN_ALL);
+}
+
 /* Register or unregister one of the tracers from @first on, or set its filter */
 static void random_step(struct kunit *test, unsigned int first)
 {
 	unsigned int i = first + get_random_u32_below(NR_TRACERS - first);
-	/* An empty filter would match all functions of the kernel */
-	unsigned int functions = 1 + get_random_u32_below(FN_ALL);
+	unsigned int functions = random_functions();
 
 	if (!is_registered(&tracers[i])) {
 		tracers[i].ops.flags &= ~(SAVE_REGS | FTRACE_OPS_FL_RECURSION |
@@ -374,6 +379,28 @@ static struct ftrace_set *alloc_or_fail(unsigned int nr)
 	return set;
 }
 
+static struct ftrace_mux_func *no_func(void)
+{
+	return NULL;
+}
+
+/*
+ * Let allocations of sets fail at random, or not any more. In every other @step,
+ * no function is added to the table.
+ */
+static void fail_sets(struct kunit *test, unsigned int step, bool fail)
+{
+	if (fail)
+		kunit_activate_static_stub(test, ftrace_set_alloc, alloc_or_fail);
+	else
+		kunit_deactivate_static_stub(test, ftrace_set_alloc);
+
+	if (step % 2 && fail)
+		kunit_activate_static_stub(test, ftrace_mux_alloc_func, no_func);
+	else if (step % 2)
+		kunit_deactivate_static_stub(test, ftrace_mux_alloc_func);
+}
+
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 static struct ftrace_slot *no_slot(void)
 {
@@ -407,7 +434,7 @@ static void call_list_func(struct kunit *test) { }
 static void fail_slots(struct kunit *test, bool fail) { }
 #endif
 
-/* Without memory for sets and slots, callbacks are invoked all the same */
+/* Without memory for sets, functions and slots, callbacks are invoked all the same */
 static void mux_alloc_fails(struct kunit *test)
 {
 	unsigned int step;
@@ -415,10 +442,10 @@ static void mux_alloc_fails(struct kunit *test)
 	start(test, 0, FN_ALL);
 
 	for (step = 0; step < NR_STEPS / 4; step++) {
-		kunit_activate_static_stub(test, ftrace_set_alloc, alloc_or_fail);
+		fail_sets(test, step, true);
 		fail_slots(test, true);
 		random_step(test, 1);
-		kunit_deactivate_static_stub(test, ftrace_set_alloc);
+		fail_sets(test, step, false);
 		fail_slots(test, false);
 		expect_calls(test);
 
@@ -1020,12 +1047,14 @@ static void mux_own_ops(struct kunit *test)
 /**
  * struct mux_graph - a user of function graph that traces some of the functions
  * @gops:	its fgraph_ops
- * @functions:	mask of the functions it traces
+ * @owner:	the user whose filter it has; itself or another one
+ * @functions:	mask of the functions in the filter that it owns
  * @entries:	number of calls of its entry handler for each function
  * @exits:	number of calls of its return handler for each function
  */
 struct mux_graph {
 	struct fgraph_ops	gops;
+	struct mux_graph	*owner;
 	unsigned int		functions;
 	unsigned long		entries[NR_FUNCS];
 	unsigned long		exits[NR_FUNCS];
@@ -1066,7 +1095,7 @@ static bool graph_is_registered(struct mux_graph *graph)
 
 static int graph_set_filter(struct mux_graph *graph, unsigned int functions)
 {
-	graph->functions = functions;
+	graph->owner->functions = functions;
 
 	return set_ops_filter(&graph->gops.ops, functions);
 }
@@ -1094,7 +1123,7 @@ static void expect_graphs(struct kunit *test, bool complete)
 
 		for (g = 0; g < NR_GRAPHS; g++) {
 			bool traces = graph_is_registered(&graphs[g]) &&
-				      graphs[g].functions & BIT(f);
+				      graphs[g].owner->functions & BIT(f);
 
 			if (traces)
 				users |= BIT(graphs[g].gops.idx);
@@ -1109,24 +1138,35 @@ static void expect_graphs(struct kunit *test, bool complete)
 	mutex_unlock(&ftrace_lock);
 }
 
-static void graph_random_step(struct kunit *test)
+/* Register or unregister @graph, or set its filter to @functions */
+static int graph_random_step(struct mux_graph *graph, unsigned int functions)
 {
-	struct mux_graph *graph = &graphs[get_random_u32_below(NR_GRAPHS)];
-	unsigned int functions = 1 + get_random_u32_below(FN_ALL);
+	int ret;
 
 	if (!graph_is_registered(graph)) {
-		KUNIT_ASSERT_EQ(test, 0, graph_set_filter(graph, functions));
-		KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph->gops));
-	} else if (get_random_u32_below(4)) {
-		KUNIT_ASSERT_EQ(test, 0, graph_set_filter(graph, functions));
-	} else {
-		unregister_ftrace_graph(&graph->gops);
+		ret = graph_set_filter(graph, functions);
+		return ret ?: register_ftrace_graph(&graph->gops);
 	}
+	if (get_random_u32_below(4))
+		return graph_set_filter(graph, functions);
+
+	unregister_ftrace_graph(&graph->gops);
+	return 0;
+}
+
+static struct mux_graph *random_graph(void)
+{
+	return &graphs[get_random_u32_below(NR_GRAPHS)];
 }
 
 static int mux_graph_init(struct kunit *test)
 {
 	unsigned int g;
+	int ret;
+
+	ret = mux_init(test);
+	if (ret)
+		return ret;
 
 	graphs = kcalloc(NR_GRAPHS, sizeof(*graphs), GFP_KERNEL);
 	if (!graphs)
@@ -1135,9 +1175,17 @@ static int mux_graph_init(struct kunit *test)
 	for (g = 0; g < NR_GRAPHS; g++) {
 		graphs[g].gops.entryfunc = graph_entry;
 		graphs[g].gops.retfunc = graph_return;
+		graphs[g].owner = &graphs[g];
+		ret = ret ?: graph_set_filter(&graphs[g], FN_ALL);
 	}
 
-	return mux_init(test);
+	/* The last one has the filter of the one before, like function_graph */
+	graphs[NR_GRAPHS - 1].owner = &graphs[NR_GRAPHS - 2];
+	ftrace_free_filter(&graphs[NR_GRAPHS - 1].gops.ops);
+	fgraph_init_ops(&graphs[NR_GRAPHS - 1].gops.ops,
+			&graphs[NR_GRAPHS - 2].gops.ops);
+
+	return ret;
 }
 
 static void mux_graph_exit(struct kunit *test)
@@ -1162,7 +1210,8 @@ static void mux_graph_random(struct kunit *test)
 
 	for (step = 0; step < NR_STEPS; step++) {
 		if (get_random_u32_below(4))
-			graph_random_step(test);
+			KUNIT_ASSERT_EQ(test, 0, graph_random_step(random_graph(),
+								   random_functions()));
 		else
 			random_step(test, 0);
 		expect_graphs(test, true);
@@ -1170,16 +1219,53 @@ static void mux_graph_random(struct kunit *test)
 	}
 }
 
-/* Without memory for sets, functions leave the table, and all filters are tested */
+/*
+ * While others come, go and change their filters, a user gets each call exactly
+ * once, and one that never traces the function gets none.
+ */
+static void mux_graph_no_call_lost(struct kunit *test)
+{
+	struct mux_graph *always = &graphs[0], *never = &graphs[1];
+	struct task_struct *task;
+	unsigned int step;
+	int ret = 0;
+
+	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(always, FN_A));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&always->gops));
+	task = start_loop(test);
+
+	for (step = 0; step < NR_FLIPS && !ret; step++) {
+		struct mux_graph *graph = random_graph();
+		unsigned int functions = random_functions();
+
+		if (graph == never)
+			functions = FN_B;
+		if (graph != always)
+			ret = graph_random_step(graph, functions);
+		cond_resched_tasks_rcu_qs();
+	}
+	kthread_stop(task);
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
+	KUNIT_EXPECT_EQ(test, loop_calls, always->entries[0]);
+	KUNIT_EXPECT_EQ(test, loop_calls, always->exits[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, never->entries[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, never->exits[0]);
+	kunit_info(test, "%lu calls", loop_calls);
+}
+
+/* Without memory, functions leave the table, and all filters are tested */
 static void mux_graph_alloc_fails(struct kunit *test)
 {
 	unsigned int step;
 
 	for (step = 0; step < NR_STEPS / 4; step++) {
-		kunit_activate_static_stub(test, ftrace_set_alloc, alloc_or_fail);
-		graph_random_step(test);
+		fail_sets(test, step, true);
+		KUNIT_ASSERT_EQ(test, 0, graph_random_step(random_graph(),
+							   random_functions()));
 		random_step(test, 0);
-		kunit_deactivate_static_stub(test, ftrace_set_alloc);
+		fail_sets(test, step, false);
 		expect_graphs(test, false);
 
 		/* The next update adds the functions to the table */
@@ -1191,6 +1277,7 @@ static void mux_graph_alloc_fails(struct kunit *test)
 
 static struct kunit_case mux_graph_cases[] = {
 	KUNIT_CASE_SLOW(mux_graph_random),
+	KUNIT_CASE_SLOW(mux_graph_no_call_lost),
 	KUNIT_CASE_SLOW(mux_graph_alloc_fails),
 	{}
 };

@@ -8,6 +8,7 @@
  * stores the set that each record belongs to, as struct dyn_ftrace has no room
  * for that.
  */
+#include <kunit/static_stub.h>
 #include <linux/kmsan-checks.h>
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -195,11 +196,24 @@ static bool ftrace_mux_make_table(void)
 	return true;
 }
 
+/**
+ * ftrace_mux_alloc_func - allocate a function that is not in the table yet
+ *
+ * Context: may sleep. KUnit tests make it fail.
+ * Return: the function; NULL on allocation failure.
+ */
+struct ftrace_mux_func *ftrace_mux_alloc_func(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_alloc_func);
+
+	return kmem_cache_zalloc(ftrace_mux_func_cache, GFP_KERNEL);
+}
+
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* Test the filters of @users, a bitmap of indexes */
 static void ftrace_mux_set_graph(struct ftrace_mux_func *func, unsigned long users)
 {
-	unsigned long found = fgraph_find_users(func->ip, users);
+	unsigned long found = fgraph_test_users(func->ip, users);
 
 	WRITE_ONCE(func->graph, (func->graph & ~users) | found);
 }
@@ -248,7 +262,7 @@ struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip)
 	if (ftrace_mux_heads == ftrace_mux_no_funcs.heads && !ftrace_mux_make_table())
 		return NULL;
 
-	func = kmem_cache_zalloc(ftrace_mux_func_cache, GFP_KERNEL);
+	func = ftrace_mux_alloc_func();
 	if (!func)
 		return NULL;
 
