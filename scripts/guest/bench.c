@@ -23,6 +23,8 @@
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/linkage.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #ifdef CONFIG_X86_64
@@ -35,6 +37,9 @@
 #define NR_MAX		101
 #define NR_MAX_GRAPH	32
 #define NR_MAX_PROBES	16
+
+/* In kernel/trace/trace.h: the number of functions */
+extern unsigned long ftrace_update_tot_cnt;
 
 /* What is measured, and what the others trace */
 static noinline void bench_here(void)
@@ -441,6 +446,39 @@ out:
 		pr_line("%s error %d", label, ret);
 }
 
+/*
+ * What it takes to attach an fprobe with an exit handler to all functions, as
+ * kretprobe.multi of BPF does: time and memory for each function.
+ */
+static void bench_attach(void)
+{
+#ifdef CONFIG_FPROBE
+	unsigned long pages = global_zone_page_state(NR_FREE_PAGES);
+	struct fprobe *fp = &fprobes[0];
+	unsigned long nr = 0;
+	u64 begin, time;
+	int ret;
+
+	memset(fp, 0, sizeof(*fp));
+	fp->entry_handler = (void *)bench_handler;
+	fp->exit_handler = (void *)bench_handler;
+
+	begin = ktime_get_ns();
+	ret = register_fprobe(fp, "*", NULL);
+	time = ktime_get_ns() - begin;
+	pages -= global_zone_page_state(NR_FREE_PAGES);
+	if (ret) {
+		pr_line("attach 0 0 error %d", ret);
+		return;
+	}
+
+	unregister_fprobe(fp);
+	nr = ftrace_update_tot_cnt;
+	pr_line("attach 0 0 %llu.00", div_u64(time, nr));
+	pr_line("attach_memory 0 0 %llu.00", div_u64((u64)pages << PAGE_SHIFT, nr));
+#endif
+}
+
 static int __init ftrace_bench_init(void)
 {
 	unsigned int i;
@@ -448,6 +486,7 @@ static int __init ftrace_bench_init(void)
 	bench_untraced = bench_least();
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		bench_case(&kinds[cases[i].kind], cases[i].here, cases[i].elsewhere);
+	bench_attach();
 
 	return 0;
 }

@@ -6,7 +6,7 @@
 # usage: stress.sh WHAT ROUNDS SEED
 #
 # WHAT (function_graph or function) runs in the instances m0..m7; the function profiler, the
-# top instance's tracers, kprobes, kretprobes, the stack tracer and a module come and go
+# top instance's tracers, kprobes, kretprobes, fprobes, the stack tracer and modules come and go
 # beside it. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
 # begins with "BAD" is something that was found wrong; the last line is "done".
 
@@ -70,6 +70,24 @@ listing() {
 	done <"$1" || dead
 }
 
+# Probes stay for some rounds: a kprobe and a kretprobe on the same function, and an fprobe with an
+# exit handler on many, if its sample is there.
+probe() {
+	if [ -n "$probing" ]; then
+		put events/stress/enable 0
+		put kprobe_events ''
+		[ ! -d /sys/module/fprobe_example ] || rmmod fprobe_example || bad "rmmod fprobe_example"
+		probing=''
+		return
+	fi
+	rand ${#probes[@]}
+	put kprobe_events "p:stress/p$R ${probes[R]}"$'\n'"r:stress/r$R ${probes[R]}" || return
+	put events/stress/enable 1
+	modprobe -q fprobe_example symbol='vfs_*' stackdump=0 use_trace=1 2>/tmp/err ||
+		! grep -q . /tmp/err || bad "modprobe fprobe_example: $(cat /tmp/err)"
+	probing=1
+}
+
 choose() { # i: another filter
 	rand ${#filters[@]}
 	filter[$1]=${filters[R]}
@@ -111,7 +129,7 @@ stop() { # i
 top=(function function_graph nop nop blk wakeup irqsoff function_graph)
 # Before the series function_graph and the profiler cannot be there at once.
 [ "$what" = function_graph ] || top=(function nop blk wakeup irqsoff)
-topnow=nop profiling='' stacking='' module=''
+topnow=nop profiling='' stacking='' module='' probing=''
 
 for ((i = 0; i < N; i++)); do
 	mkdir "instances/m$i" || bad "no instance m$i"
@@ -170,13 +188,7 @@ for ((round = 1; round <= rounds; round++)); do
 		topnow=$new
 		;;
 	14)
-		rand ${#probes[@]}
-		if put kprobe_events "p:stress/p$R ${probes[R]}"$'\n'"r:stress/r$R ${probes[R]}"; then
-			put events/stress/enable 1
-			sleep 0.05
-			put events/stress/enable 0
-			put kprobe_events ''
-		fi
+		probe
 		;;
 	15)
 		if [ -n "$module" ]; then
@@ -200,6 +212,7 @@ put set_ftrace_filter ''
 put function_profile_enabled 0
 put /proc/sys/kernel/stack_tracer_enabled 0
 [ -z "$module" ] || rmmod trace_printk
+[ -z "$probing" ] || probe
 # shellcheck disable=SC2086
 kill $pids
 for ((i = 0; i < N; i++)); do

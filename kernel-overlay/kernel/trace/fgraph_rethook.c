@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) "rethook: " fmt
 
 #include <linux/bug.h>
+#include <linux/context_tracking.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/llist.h>
@@ -31,7 +32,7 @@
 # error "rethook needs fgraph_frame.retp"
 #endif
 
-/* The user that the data of a hook are reserved for; not one of the graph users */
+/* Marks data that are reserved by a hook, not by a user of function graph */
 #define FGRAPH_USER_RETHOOK	FGRAPH_MAX_USERS
 
 /* To be reused. Entries are removed with ftrace_lock held */
@@ -63,23 +64,23 @@ struct rethook *rethook_alloc(void *data, rethook_handler_t handler,
 		return ERR_PTR(-E2BIG);
 
 	mutex_lock(&ftrace_lock);
-	unused = llist_del_first(&rethook_unused);
-	mutex_unlock(&ftrace_lock);
+	ret = fgraph_get_stacks();
+	if (ret)
+		goto out;
 
+	unused = llist_del_first(&rethook_unused);
 	if (unused)
 		rh = container_of(unused, struct rethook, unused);
 	else
 		rh = kzalloc(sizeof(*rh), GFP_KERNEL);
-	if (!rh)
-		return ERR_PTR(-ENOMEM);
-
-	mutex_lock(&ftrace_lock);
-	ret = fgraph_get_stacks();
-	mutex_unlock(&ftrace_lock);
-	if (ret) {
-		llist_add(&rh->unused, &rethook_unused);
-		return ERR_PTR(ret);
+	if (!rh) {
+		fgraph_put_stacks();
+		ret = -ENOMEM;
 	}
+out:
+	mutex_unlock(&ftrace_lock);
+	if (ret)
+		return ERR_PTR(ret);
 
 	rh->data = data;
 	rh->size = size;
@@ -131,8 +132,8 @@ void rethook_free(struct rethook *rh)
 	call_rcu(&rh->rcu, rethook_free_rcu);
 }
 
-/* Move a node from its frame to where the data of the owner go */
-static noinline notrace struct rethook_node *
+/* Reserve memory for the data of the owner, with a node in front of them */
+static noinline notrace __kprobes struct rethook_node *
 rethook_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct rethook *rh = frame->hook.rethook;
@@ -147,6 +148,19 @@ rethook_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame)
 	return node;
 }
 
+/*
+ * Handlers use RCU, and rethook_free() waits for a grace period. This is
+ * rcu_is_watching() for callers that have disabled preemption.
+ */
+static __always_inline bool rethook_rcu_is_watching(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+	return !rcu_dynticks_curr_cpu_in_eqs();
+#else
+	return rcu_is_watching();
+#endif
+}
+
 /**
  * rethook_try_get() - get a node for the call of a function
  * @rh:		the rethook
@@ -156,8 +170,8 @@ rethook_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame)
  *
  * Context: any, with preemption disabled, at the entry of the function.
  * Return: the node, which is not initialized, nor are the data behind it. NULL
- * if @rh is being freed, RCU is not watching, or the shadow stack of the
- * current task is full or was not allocated.
+ * if @rh is being freed, RCU is not watching, function graph is paused, or the
+ * shadow stack of the current task is full or was not allocated.
  */
 struct rethook_node *rethook_try_get(struct rethook *rh)
 {
@@ -167,12 +181,11 @@ struct rethook_node *rethook_try_get(struct rethook *rh)
 	if (unlikely(!READ_ONCE(rh->handler) || !stack))
 		return NULL;
 
-	/*
-	 * rethook_free() waits for an RCU grace period. If code that runs while
-	 * RCU is not watching is noinstr, none of it can be probed.
-	 */
-	if (!IS_ENABLED(CONFIG_ARCH_WANTS_NO_INSTR) &&
-	    unlikely(!rcu_is_watching()))
+	if (unlikely(!rethook_rcu_is_watching()))
+		return NULL;
+
+	/* Calls that do not return, see pause_graph_tracing() */
+	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return NULL;
 
 	if (unlikely(!fgraph_stack_push(stack, &current->curr_ret_stack,
@@ -262,26 +275,35 @@ rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
 	if (unlikely(!handler || node->generation != rh->generation))
 		return;
 
-	if (frame->data) {
+	if (rh->size != sizeof(*node)) {
 		struct fgraph_reserved *data;
 
 		data = (void *)stack->data + frame->data - 1;
 		node = (void *)data->data;
 	}
-	/* In the frame, this makes the walk of unwinders shorter, no more */
+	/*
+	 * If the node is in the frame, this is &fgraph_frame.ret. That does no
+	 * harm: unwinders find the original address, which it is, earlier.
+	 */
 	node->ret_addr = ret_addr;
 
 	handler(node, rh->data, regs);
 }
 
-static noinline notrace void __noreturn rethook_lost_return(void)
+/* There is nowhere to return to */
+static noinline notrace __kprobes void __noreturn
+rethook_lost_return(struct fgraph_frame *frame, unsigned long *retp)
 {
-	pr_err("Return address not found! Maybe there is a bug in the kernel\n");
+	if (frame)
+		pr_emerg("Return from a call with its return address at %px, but the newest frame is for %px and returns to %pS\n",
+			 retp, frame->retp, (void *)frame->ret);
+	else
+		pr_emerg("Return from a call that has no frame\n");
 	BUG();
 }
 
 /* Handle the return of a call that has several frames, the newest one at @top */
-static noinline notrace unsigned long
+static noinline notrace __kprobes unsigned long
 rethook_return_several(struct fgraph_stack *stack, struct fgraph_frame *top,
 		       struct pt_regs *regs)
 {
@@ -296,7 +318,7 @@ rethook_return_several(struct fgraph_stack *stack, struct fgraph_frame *top,
 
 	do {
 		if (unlikely(top < stack->frames || top->retp != frame->retp))
-			rethook_lost_return();
+			rethook_lost_return(NULL, frame->retp);
 
 		ret = top->ret;
 		rethook_call(stack, top, ret_addr, regs);
@@ -331,7 +353,8 @@ unsigned long rethook_trampoline_handler(struct pt_regs *regs,
 	unsigned long ret;
 
 	if (unlikely(offset <= 0 || top->retp != (unsigned long *)frame))
-		rethook_lost_return();
+		rethook_lost_return(offset > 0 ? top : NULL,
+				    (unsigned long *)frame);
 
 	preempt_disable_notrace();
 

@@ -65,6 +65,8 @@ static bool ftrace_mux_dirty;
 static bool ftrace_mux_untracked;
 /* Some sets have no trampoline or slot as an allocation has failed */
 static bool ftrace_mux_nomem;
+/* Some sets have no trampoline, as there are too many */
+static bool ftrace_mux_limited;
 /* Incremented to invalidate each cached struct ftrace_set_change */
 static unsigned long ftrace_mux_generation = 1;
 
@@ -339,19 +341,38 @@ static void ftrace_mux_track(void)
 }
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/*
+ * How many sets have a trampoline at most. Tracers with unrelated filters can give
+ * each function a set of its own, and updates, /proc/kallsyms and memory have to
+ * cope with the code of all. KUnit tests change it.
+ */
+unsigned int ftrace_mux_max_trampolines = 1024;
+
 /* Create missing trampolines, and make jumps lead to those of the new sets */
 static void ftrace_mux_make_code(void)
 {
 	struct ftrace_set *set;
+	unsigned int nr = 0;
 
 	if (!ftrace_mux_dirty && !ftrace_mux_nomem)
 		return;
 	ftrace_mux_dirty = true;
 	ftrace_mux_nomem = false;
+	ftrace_mux_limited = false;
+
+	list_for_each_entry(set, &ftrace_sets, list)
+		nr += !!set->ops.trampoline;
 
 	list_for_each_entry(set, &ftrace_sets, list) {
+		if (set->ops.trampoline)
+			continue;
+		if (nr >= ftrace_mux_max_trampolines) {
+			ftrace_mux_limited = true;
+			break;
+		}
 		if (!ftrace_set_make_trampoline(set))
 			ftrace_mux_nomem = true;
+		nr += !!set->ops.trampoline;
 	}
 
 	ftrace_mux_count_moved();
@@ -481,6 +502,8 @@ void ftrace_mux_finish(void)
 			continue;
 		hash_del(&set->hash);
 		list_move(&set->list, &ftrace_sets_retired);
+		/* The next update may have a trampoline for another set */
+		ftrace_mux_nomem |= ftrace_mux_limited;
 	}
 
 	ftrace_mux_generation++;

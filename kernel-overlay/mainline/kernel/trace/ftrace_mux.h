@@ -188,6 +188,8 @@ static inline struct ftrace_slot *ftrace_site_slot(struct ftrace_ops *site)
 	return container_of(site, struct ftrace_slot, ops);
 }
 
+extern unsigned int ftrace_mux_max_trampolines;
+
 struct ftrace_slot *ftrace_slot_alloc(void);
 bool ftrace_set_shares_lock(struct ftrace_set *set);
 bool ftrace_set_make_trampoline(struct ftrace_set *set);

@@ -571,6 +571,34 @@ static void mux_no_slot(struct kunit *test)
 	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
 }
 
+/* If there are too many sets, the functions of the last ones call the list function */
+static void mux_limit(struct kunit *test)
+{
+	unsigned int f, nr_jumps = 0, max = ftrace_mux_max_trampolines;
+
+	ftrace_mux_max_trampolines = 1;
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_A);
+	start(test, 2, FN_B);
+	expect_calls(test);
+	for (f = 0; f < NR_FUNCS; f++)
+		nr_jumps += !!jump_of(f);
+	KUNIT_EXPECT_EQ(test, nr_jumps, 1);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+
+	/* One update retires the set of func_a(), another one finds that it is gone */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	expect_calls(test);
+	start(test, 3, FN_ALL & ~(FN_A | FN_B));
+	expect_calls(test);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+
+	ftrace_mux_max_trampolines = max;
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
+	start(test, 4, FN_B);
+	expect_sets_and_calls(test);
+}
+
 #ifdef CONFIG_MODULES
 static struct ftrace_set *no_set(unsigned int nr)
 {
@@ -1300,6 +1328,7 @@ static struct kunit_case mux_cases[] = {
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 	KUNIT_CASE(mux_slots),
 	KUNIT_CASE(mux_no_slot),
+	KUNIT_CASE(mux_limit),
 	MUX_NO_SLOT_MODULE
 #endif
 	KUNIT_CASE_SLOW(mux_random),

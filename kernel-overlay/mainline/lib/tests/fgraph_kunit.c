@@ -279,7 +279,8 @@ static void unregister_return_test(struct kunit *test)
 static void reuse(struct kunit *test, void (*func)(struct call *call),
 		  char *name)
 {
-	struct call call;
+	/* An assertion that fails leaves the thread running */
+	static struct call call;
 
 	other_register(test);
 	user_init(test, &user_a, name);
