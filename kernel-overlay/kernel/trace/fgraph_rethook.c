@@ -295,7 +295,7 @@ static noinline notrace __kprobes void __noreturn
 rethook_lost_return(struct fgraph_frame *frame, unsigned long *retp)
 {
 	if (frame)
-		pr_emerg("Return from a call with its return address at %px, but the newest frame is for %px and returns to %pS\n",
+		pr_emerg("Return from a call with its return address at %p, but the newest frame is for %p and returns to %pS\n",
 			 retp, frame->retp, (void *)frame->ret);
 	else
 		pr_emerg("Return from a call that has no frame\n");
