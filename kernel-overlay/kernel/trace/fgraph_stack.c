@@ -9,6 +9,7 @@
 #include <linux/cache.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
+#include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -126,6 +127,7 @@ void fgraph_stack_unreserve(struct fgraph_stack *stack, unsigned int top,
 	if (data)
 		WRITE_ONCE(stack->data_used, (unsigned char *)data - stack->data);
 }
+NOKPROBE_SYMBOL(fgraph_stack_unreserve);
 
 /*
  * Call @func for every shadow stack. Drops the list lock and reschedules every

@@ -14,6 +14,7 @@
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
@@ -27,8 +28,9 @@ static unsigned long longest;
 module_param(longest, ulong, 0644);
 MODULE_PARM_DESC(longest, "Longest call so far in ns, write 0 to reset");
 
-static int notrace fgraph_user_entry(struct ftrace_graph_ent *trace,
-				     struct fgraph_ops *gops)
+/* __kprobes: the frame of a kretprobe here would get the data */
+static int notrace __kprobes fgraph_user_entry(struct ftrace_graph_ent *trace,
+					       struct fgraph_ops *gops)
 {
 	u64 *start = fgraph_reserve_data(gops->idx, sizeof(*start));
 
@@ -40,8 +42,8 @@ static int notrace fgraph_user_entry(struct ftrace_graph_ent *trace,
 	return 1;
 }
 
-static void notrace fgraph_user_return(struct ftrace_graph_ret *trace,
-				       struct fgraph_ops *gops)
+static void notrace __kprobes fgraph_user_return(struct ftrace_graph_ret *trace,
+						 struct fgraph_ops *gops)
 {
 	/* Not NULL: only called if fgraph_user_entry() has reserved the data */
 	u64 *start = fgraph_retrieve_data(gops->idx, NULL);

@@ -342,9 +342,9 @@ static void ftrace_mux_track(void)
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 /*
- * How many sets have a trampoline at most. Tracers with unrelated filters can give
- * each function a set of its own, and updates, /proc/kallsyms and memory have to
- * cope with the code of all. KUnit tests change it.
+ * How many sets that are in use have a trampoline at most. Tracers with unrelated
+ * filters can give each function a set of its own, and updates, /proc/kallsyms and
+ * memory have to cope with the code of all. KUnit tests change it.
  */
 unsigned int ftrace_mux_max_trampolines = 1024;
 
@@ -360,11 +360,12 @@ static void ftrace_mux_make_code(void)
 	ftrace_mux_nomem = false;
 	ftrace_mux_limited = false;
 
+	/* Sets without records are about to be retired */
 	list_for_each_entry(set, &ftrace_sets, list)
-		nr += !!set->ops.trampoline;
+		nr += set->records && set->ops.trampoline;
 
 	list_for_each_entry(set, &ftrace_sets, list) {
-		if (set->ops.trampoline)
+		if (set->ops.trampoline || set->nr < 2 || !set->records)
 			continue;
 		if (nr >= ftrace_mux_max_trampolines) {
 			ftrace_mux_limited = true;
@@ -503,7 +504,7 @@ void ftrace_mux_finish(void)
 		hash_del(&set->hash);
 		list_move(&set->list, &ftrace_sets_retired);
 		/* The next update may have a trampoline for another set */
-		ftrace_mux_nomem |= ftrace_mux_limited;
+		ftrace_mux_nomem |= ftrace_mux_limited && set->ops.trampoline;
 	}
 
 	ftrace_mux_generation++;

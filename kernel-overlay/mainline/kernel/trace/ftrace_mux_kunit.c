@@ -586,12 +586,20 @@ static void mux_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_jumps, 1);
 	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
 
-	/* One update retires the set of func_a(), another one finds that it is gone */
+	/* When the set of func_a() is retired, the next update patches func_b() */
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
 	expect_calls(test);
 	start(test, 3, FN_ALL & ~(FN_A | FN_B));
 	expect_calls(test);
 	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+
+	/* New sets take the places of old ones in the same update */
+	ftrace_mux_max_trampolines = 2;
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_B));
+	start(test, 5, FN_ALL & ~FN_A);
+	expect_calls(test);
+	for (f = 1; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_NE(test, 0UL, jump_of(f));
 
 	ftrace_mux_max_trampolines = max;
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
