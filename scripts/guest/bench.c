@@ -455,7 +455,7 @@ static void bench_attach(void)
 #ifdef CONFIG_FPROBE
 	unsigned long pages = global_zone_page_state(NR_FREE_PAGES);
 	struct fprobe *fp = &fprobes[0];
-	unsigned long nr = 0;
+	unsigned long nr;
 	u64 begin, time;
 	int ret;
 
