@@ -7,9 +7,10 @@
  * The first SYMBOL is the system call getpgid(). One kprobe.multi and one kretprobe.multi link
  * are attached to all of them, each symbol with a cookie of its own; then the symbol is called.
  * The programs count in a map, under the address that bpf_get_func_ip() returns, and store
- * what bpf_get_attach_cookie() returns. Both counts must be that of the calls, the address that of
- * the symbol, the cookie the one that the symbol was attached with. A line that begins with "BAD"
- * says what was wrong; the last line is "done".
+ * what bpf_get_attach_cookie() and bpf_get_stackid() return. Both counts must be that of the calls,
+ * the address that of the symbol, the cookie the one that the symbol was attached with, and the
+ * stack trace must reach the entry of system calls without a trampoline in it. A line that begins
+ * with "BAD" says what was wrong; the last line is "done".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,6 +28,7 @@
 #define TRACE_KPROBE_MULTI	42	/* BPF_TRACE_KPROBE_MULTI */
 #define CALLS			100
 #define NR_MAX			64
+#define DEPTH			32
 
 static int nr_bad;
 
@@ -35,6 +37,7 @@ static int nr_bad;
 struct value {
 	uint64_t	cookie;
 	uint64_t	count;
+	int64_t		stack;
 };
 
 /* union bpf_attr of older headers does not have all of it */
@@ -59,15 +62,15 @@ static void die(const char *what)
 	exit(1);
 }
 
-static int make_map(void)
+static int make_map(int type, int key_size, int value_size, int entries)
 {
 	union attr attr = { 0 };
 	int fd;
 
-	attr.attr.map_type = BPF_MAP_TYPE_HASH;
-	attr.attr.key_size = 8;
-	attr.attr.value_size = sizeof(struct value);
-	attr.attr.max_entries = NR_MAX;
+	attr.attr.map_type = type;
+	attr.attr.key_size = key_size;
+	attr.attr.value_size = value_size;
+	attr.attr.max_entries = entries;
 	fd = bpf(BPF_MAP_CREATE, &attr);
 	if (fd < 0)
 		die("map");
@@ -82,8 +85,8 @@ static int make_map(void)
 #define CALL(f)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, f)
 #define MAP(d, fd)	INSN(BPF_LD | BPF_IMM | BPF_DW, d, BPF_PSEUDO_MAP_FD, 0, fd), INSN(0, 0, 0, 0, 0)
 
-/* value = map[func_ip], created with the cookie; value->count++ */
-static int load(int map)
+/* value = map[func_ip], created with the cookie and the stack trace; value->count++ */
+static int load(int map, int stacks)
 {
 	static char log[65536];
 	struct bpf_insn insns[] = {
@@ -92,14 +95,19 @@ static int load(int map)
 		STORE(10, 0, -8),
 		MOV(1, 6),
 		CALL(BPF_FUNC_get_attach_cookie),
-		STORE(10, 0, -24),
-		MOVI(0, 0),
+		STORE(10, 0, -32),
+		MOV(1, 6),
+		MAP(2, stacks),
+		MOVI(3, 0),
+		CALL(BPF_FUNC_get_stackid),
 		STORE(10, 0, -16),
+		MOVI(0, 0),
+		STORE(10, 0, -24),
 		MAP(1, map),
 		MOV(2, 10),
 		ADDI(2, -8),
 		MOV(3, 10),
-		ADDI(3, -24),
+		ADDI(3, -32),
 		MOVI(4, BPF_NOEXIST),
 		CALL(BPF_FUNC_map_update_elem),
 		MAP(1, map),
@@ -167,7 +175,50 @@ static uint64_t address(const char *sym)
 	return found;
 }
 
-static void check(int map, const char *sym, const char *what)
+/* Reports a stack trace with a trampoline, or without a caller of system calls. */
+static void check_stack(int stacks, uint32_t id, const char *what)
+{
+	static const char * const callers[] = { "do_syscall_64", "do_el0_svc" };
+	static const char * const trampolines[] = { "return_to_handler", "arch_rethook_trampoline" };
+	uint64_t stack[DEPTH] = { 0 }, best[DEPTH] = { 0 };
+	char names[DEPTH][256] = { "" }, name[256];
+	int i, reached = 0, hooked = 0;
+	union attr attr = { 0 };
+	unsigned long addr;
+	FILE *file;
+
+	attr.attr.map_fd = stacks;
+	attr.attr.key = (uintptr_t)&id;
+	attr.attr.value = (uintptr_t)stack;
+	if (bpf(BPF_MAP_LOOKUP_ELEM, &attr)) {
+		bad("%s: no stack trace %d", what, (int)id);
+		return;
+	}
+
+	file = fopen("/proc/kallsyms", "r");
+	if (!file)
+		die("/proc/kallsyms");
+	while (fscanf(file, "%lx %*c %255s%*[^\n]", &addr, name) == 2) {
+		for (i = 0; i < DEPTH && stack[i]; i++) {
+			if (addr > stack[i] || addr < best[i])
+				continue;
+			best[i] = addr;
+			strcpy(names[i], name);
+		}
+	}
+	fclose(file);
+
+	for (i = 0; i < DEPTH && stack[i]; i++) {
+		reached |= !strcmp(names[i], callers[0]) || !strcmp(names[i], callers[1]);
+		hooked |= !strcmp(names[i], trampolines[0]) || !strcmp(names[i], trampolines[1]);
+	}
+	if (!reached || hooked)
+		bad("%s: a wrong stack trace:", what);
+	for (i = 0; i < DEPTH && stack[i]; i++)
+		printf("  %s+0x%llx\n", names[i], (unsigned long long)(stack[i] - best[i]));
+}
+
+static void check(int map, int stacks, const char *sym, const char *what)
 {
 	union attr attr = { 0 };
 	struct value value = { 0 };
@@ -183,26 +234,29 @@ static void check(int map, const char *sym, const char *what)
 		    (unsigned long long)value.cookie);
 	else
 		printf("%s: %d calls of %s\n", what, CALLS, sym);
+	check_stack(stacks, value.stack, what);
 }
 
 int main(int argc, char **argv)
 {
-	int entry, ret, links[2], i;
+	int entry, ret, stacks, links[2], i;
 
 	if (argc < 2 || argc > NR_MAX)
 		return 2;
-	entry = make_map();
-	ret = make_map();
-	links[0] = attach(load(entry), argv + 1, argc - 1, 0);
-	links[1] = attach(load(ret), argv + 1, argc - 1, BPF_F_KPROBE_MULTI_RETURN);
+	entry = make_map(BPF_MAP_TYPE_HASH, 8, sizeof(struct value), NR_MAX);
+	ret = make_map(BPF_MAP_TYPE_HASH, 8, sizeof(struct value), NR_MAX);
+	/* Two stack traces with one hash would be an error of bpf_get_stackid() */
+	stacks = make_map(BPF_MAP_TYPE_STACK_TRACE, 4, DEPTH * 8, 16384);
+	links[0] = attach(load(entry, stacks), argv + 1, argc - 1, 0);
+	links[1] = attach(load(ret, stacks), argv + 1, argc - 1, BPF_F_KPROBE_MULTI_RETURN);
 	for (i = 0; i < CALLS; i++)
 		syscall(SYS_getpgid, 0);
-	check(entry, argv[1], "kprobe.multi");
-	check(ret, argv[1], "kretprobe.multi");
+	check(entry, stacks, argv[1], "kprobe.multi");
+	check(ret, stacks, argv[1], "kretprobe.multi");
 	close(links[0]);
 	close(links[1]);
 	syscall(SYS_getpgid, 0);
-	check(ret, argv[1], "after the links are gone");
+	check(ret, stacks, argv[1], "after the links are gone");
 	if (!nr_bad)
 		puts("done");
 	return nr_bad != 0;

@@ -32,6 +32,10 @@
 # error "rethook needs fgraph_frame.retp"
 #endif
 
+/* Walkers read the return address of any frame, and rethook_call() stores it */
+static_assert(offsetof(struct fgraph_frame, hook.ret_addr) ==
+	      offsetof(struct fgraph_frame, ret));
+
 /* Marks data that are reserved by a hook, not by a user of function graph */
 #define FGRAPH_USER_RETHOOK	FGRAPH_MAX_USERS
 
@@ -128,7 +132,7 @@ void rethook_free(struct rethook *rh)
 	fgraph_put_stacks();
 	mutex_unlock(&ftrace_lock);
 
-	/* No call that has seen the handler is going to be hooked afterwards */
+	/* After a grace period, nothing is hooking a call for @rh any more */
 	call_rcu(&rh->rcu, rethook_free_rcu);
 }
 
@@ -282,8 +286,8 @@ rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
 		node = (void *)data->data;
 	}
 	/*
-	 * If the node is in the frame, this is &fgraph_frame.ret. That does no
-	 * harm: unwinders find the original address, which it is, earlier.
+	 * If the node is in the frame, this overwrites &fgraph_frame.ret with
+	 * the original address. Unwinders then find that address in this frame.
 	 */
 	node->ret_addr = ret_addr;
 

@@ -17,10 +17,11 @@ static __always_inline unsigned long arch_rethook_frame(struct pt_regs *regs)
 	return frame_pointer(regs);
 }
 
-/* The trampoline moves what the handler returns to the link register */
+/* For unwinders, which find @regs in the frame of the trampoline */
 static __always_inline void
 arch_rethook_fixup_return(struct pt_regs *regs, unsigned long ret_addr)
 {
+	procedure_link_pointer_set(regs, ret_addr);
 }
 
 #endif /* _ASM_ARM64_RETHOOK_H */
