@@ -178,7 +178,8 @@ static uint64_t address(const char *sym)
 /* Reports a stack trace with a trampoline, or without a caller of system calls. */
 static void check_stack(int stacks, uint32_t id, const char *what)
 {
-	static const char * const callers[] = { "do_syscall_64", "do_el0_svc" };
+	/* On arm64, a stack trace from the entry of a function skips its caller, do_el0_svc() */
+	static const char * const callers[] = { "do_syscall_64", "el0_svc" };
 	static const char * const trampolines[] = { "return_to_handler", "arch_rethook_trampoline" };
 	uint64_t stack[DEPTH] = { 0 }, best[DEPTH] = { 0 };
 	char names[DEPTH][256] = { "" }, name[256];
