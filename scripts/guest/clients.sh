@@ -140,6 +140,37 @@ perf_record() {
 	calls "$out.script" "ftrace:function:.* $load"
 }
 
+# The entry and the return, with call graphs, whose callers must be real
+perf_probe() {
+	run perf probe -q -a "entry=$load" -a "ret=$load%return \$retval:s32"
+	[ -n "$said" ] || run perf record -a -g -o "$out.data" -e probe:entry -e probe:ret__return -- "$0" work
+	perf script -i "$out.data" >"$out.script" 2>&1
+	perf probe -q -d '*' >>"$out" 2>&1
+	calls "$out.script" 'probe:entry:' && calls "$out.script" 'probe:ret__return:.* arg1=0$' &&
+		has "$out.script" ' do_syscall_64\+' &&
+		! grep -E 'return_to_handler|arch_rethook_trampoline' "$out.script"
+}
+
+# kprobe_sample MODULE WHAT PARAMETER: one of samples/kprobes reports each call of the function.
+kprobe_sample() {
+	local n=20
+	if ! modprobe -n "$1" 2>/dev/null; then
+		echo "the kernel has no module $1"
+		return 4
+	fi
+	dmesg -C
+	run modprobe "$1" "$3=$load"
+	work
+	modprobe -r "$1"
+	dmesg >>"$out"
+	calls "$out" "$2"
+}
+kprobe_example() { kprobe_sample kprobe_example "<$load> p->addr = .* ip = " symbol; }
+kretprobe_example() {
+	kprobe_sample kretprobe_example "$load returned 0 and took" func &&
+		has "$out" 'Missed probing 0 instances'
+}
+
 bpftrace_one() { # PROBE
 	run bpftrace -c "/bin/bash $0 work" -e "$1 { @calls = count(); }"
 	has "$out" '^@calls: 20$'
@@ -205,8 +236,8 @@ at_once() {
 
 passed=0 failed=0 skipped=0
 for client in trace_cmd_record trace_cmd_start trace_cmd_sessions perf_ftrace perf_ftrace_latency \
-	perf_record bpftrace_kprobe bpftrace_kretprobe bpftrace_kfunc bpftrace_kretfunc \
-	funcgraph funccount at_once; do
+	perf_record perf_probe bpftrace_kprobe bpftrace_kretprobe bpftrace_kfunc bpftrace_kretfunc \
+	kprobe_example kretprobe_example funcgraph funccount at_once; do
 	name=${client//_/-} out=/out/${client//_/-} said=''
 	: >"$out"
 	why=$("$client" 2>&1)
