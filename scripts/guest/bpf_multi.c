@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 		return 2;
 	entry = make_map(BPF_MAP_TYPE_HASH, 8, sizeof(struct value), NR_MAX);
 	ret = make_map(BPF_MAP_TYPE_HASH, 8, sizeof(struct value), NR_MAX);
-	/* Two stack traces with one hash would be an error of bpf_get_stackid() */
+	/* Two stack traces in one bucket would be an error of bpf_get_stackid() */
 	stacks = make_map(BPF_MAP_TYPE_STACK_TRACE, 4, DEPTH * 8, 16384);
 	links[0] = attach(load(entry, stacks), argv + 1, argc - 1, 0);
 	links[1] = attach(load(ret, stacks), argv + 1, argc - 1, BPF_F_KPROBE_MULTI_RETURN);

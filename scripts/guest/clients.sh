@@ -146,14 +146,14 @@ perf_probe() {
 	[ -n "$said" ] || run perf record -a -g -o "$out.data" -e probe:entry -e probe:ret__return -- "$0" work
 	perf script -i "$out.data" >"$out.script" 2>&1
 	perf probe -q -d '*' >>"$out" 2>&1
-	calls "$out.script" 'probe:entry:' && calls "$out.script" 'probe:ret__return:.* arg1=0$' &&
-		has "$out.script" ' do_syscall_64\+' &&
+	grep -E '^[^ ].* probe:| do_syscall_64\+' "$out.script" | paste -d ' ' - - >"$out.calls"
+	calls "$out.calls" 'probe:entry:.* do_syscall_64\+' &&
+		calls "$out.calls" 'probe:ret__return:.* arg1=0 .* do_syscall_64\+' &&
 		! grep -E 'return_to_handler|arch_rethook_trampoline' "$out.script"
 }
 
 # kprobe_sample MODULE WHAT PARAMETER: one of samples/kprobes reports each call of the function.
 kprobe_sample() {
-	local n=20
 	if ! modprobe -n "$1" 2>/dev/null; then
 		echo "the kernel has no module $1"
 		return 4
