@@ -32,6 +32,8 @@ LINUX=${LINUX:-$BUILD_DIR/linux}
 LOGS=$BUILD_DIR/logs
 JOBS=${JOBS:-$(($(nproc) + 1))}
 export CCACHE_DIR=${CCACHE_DIR:-$BUILD_DIR/ccache}
+# Order and messages are the same everywhere.
+export LC_ALL=C.UTF-8
 mkdir -p "$BUILD_DIR" "$LOGS"
 
 # What to remove when the script ends, however it ends.

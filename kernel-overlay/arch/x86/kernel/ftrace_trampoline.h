@@ -54,8 +54,8 @@ static inline struct ftrace_template ftrace_template(bool regs)
 		template.call = (unsigned long)ftrace_regs_call - start;
 		template.jnz = (unsigned long)ftrace_regs_caller_jmp - start;
 		template.direct = (unsigned long)ftrace_regs_caller_direct - start;
-		template.direct_size = ftrace_regs_caller_direct_end -
-				       ftrace_regs_caller_direct;
+		template.direct_size = (unsigned long)ftrace_regs_caller_direct_end -
+				       (unsigned long)ftrace_regs_caller_direct;
 	} else {
 		template.size = (unsigned long)ftrace_caller_end - start;
 		template.op = (unsigned long)ftrace_caller_op_ptr - start;

@@ -34,11 +34,13 @@
  *     |        from the table, so that no record is assigned to them
  *     v
  *   retired    by ftrace_mux_finish(), after call sites have been patched
- *     |  synchronize_rcu_tasks_rude(), synchronize_rcu_tasks(): tasks have left
+ *     |  synchronize_rcu_tasks_rude(), synchronize_rcu_tasks(), and the end of
+ *     |  CPU hotplug: tasks have left
  *     v
  *   freed      by ftrace_mux_free_retired()
  */
 #include <kunit/static_stub.h>
+#include <linux/cpu.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/slab.h>
@@ -468,9 +470,15 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 	if (list_empty(&sets) && list_empty(&slots) && list_empty(&funcs))
 		return;
 
-	/* Wait for tasks in the list function, like ftrace_shutdown() */
+	/*
+	 * Wait for tasks in the list function, like ftrace_shutdown(). Where
+	 * ARCH_WANTS_NO_INSTR is set, functions that are called while RCU is not
+	 * watching are only left at CPU hotplug: wait for the end of that.
+	 */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
+	cpus_read_lock();
+	cpus_read_unlock();
 
 	ftrace_mux_free_code_of(&sets, &slots);
 
