@@ -479,9 +479,16 @@ static void bench_attach(void)
 #endif
 }
 
+/* scripts/idle turns it off: it measures the boot */
+static bool bench_run = true;
+module_param_named(run, bench_run, bool, 0);
+
 static int __init ftrace_bench_init(void)
 {
 	unsigned int i;
+
+	if (!bench_run)
+		return 0;
 
 	bench_untraced = bench_least();
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
