@@ -17,8 +17,8 @@
  * one that is part of the set, and the list function is not involved.
  *
  * On architectures that can generate trampolines, a function with several ops
- * calls the trampoline of its set through a jump, see ftrace_mux_tramp.c. Only
- * if there is none it calls the list function.
+ * calls the trampoline of its set through a jump, see ftrace_mux_tramp.c. Without
+ * a trampoline it calls the list function.
  *
  * Life cycle of a set. ftrace_lock is held in each step, but not while waiting:
  *
@@ -338,6 +338,9 @@ static void ftrace_mux_track(void)
 			continue;
 
 		ftrace_rec_track(rec);
+		/* Try again at the next update, rather than for each record */
+		if (ftrace_mux_untracked)
+			break;
 		cond_resched();
 	}
 }
@@ -579,8 +582,12 @@ void ftrace_mux_update_callback(struct ftrace_ops *ops)
 	struct ftrace_set *set;
 	unsigned int i;
 
+	/* ftrace_ops_assist_func() reads the callback from the ops */
+	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
+		return;
+
 	list_for_each_entry(set, &ftrace_sets, list) {
-		/* ftrace_set_call_checked() reads the callback from the ops */
+		/* So does ftrace_set_call_checked() */
 		if (!set->ops.trampoline || ftrace_set_shares_lock(set))
 			continue;
 		for (i = 0; i < set->nr; i++) {

@@ -45,7 +45,8 @@ struct ftrace_mux_code {
  * @callers:	number of functions that call the jump
  * @moved:	number of @callers that belong to another set than @set, from
  *		ftrace_mux_count_moved() to ftrace_mux_redirect_slots()
- * @next:	set of all moved ones; NULL if they differ, or have none
+ * @next:	the set that all @moved functions belong to now; NULL if not all of
+ *		them belong to the same one
  */
 struct ftrace_slot {
 	struct ftrace_ops	ops;
@@ -92,9 +93,9 @@ struct ftrace_set {
  * @ip:		address of the call site, as in the record
  * @called:	set whose members the list function calls
  * @set:	set that the function belongs to; NULL for none
- * @site:	because of a set, what the call site points to (ops of the set, or
- *		its only member), or ops of the slot whose jump it calls; NULL
- *		if that does not depend on a set
+ * @site:	with call ops, the ops that the call site points to: @ops of the
+ *		set, or its only member. With trampolines, @ops of the slot whose
+ *		jump it calls. NULL if the call site does not depend on a set
  * @graph:	users of function graph that trace the function, by index
  * @changed:	node in the list of functions to be updated, or to be freed
  */

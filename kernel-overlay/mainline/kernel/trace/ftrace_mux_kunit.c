@@ -572,9 +572,20 @@ static void mux_no_slot(struct kunit *test)
 }
 
 /* If there are too many sets, the functions of the last ones call the list function */
+static unsigned int mux_max_trampolines;
+
+static void restore_limit(void *unused)
+{
+	ftrace_mux_max_trampolines = mux_max_trampolines;
+}
+
 static void mux_limit(struct kunit *test)
 {
-	unsigned int f, nr_jumps = 0, max = ftrace_mux_max_trampolines;
+	unsigned int f, nr_jumps = 0;
+
+	/* An assertion that fails must not leave the limit */
+	mux_max_trampolines = ftrace_mux_max_trampolines;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, restore_limit, NULL));
 
 	ftrace_mux_max_trampolines = 1;
 	start(test, 0, FN_ALL);
@@ -601,7 +612,7 @@ static void mux_limit(struct kunit *test)
 	for (f = 1; f < NR_FUNCS; f++)
 		KUNIT_EXPECT_NE(test, 0UL, jump_of(f));
 
-	ftrace_mux_max_trampolines = max;
+	restore_limit(NULL);
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
 	start(test, 4, FN_B);
 	expect_sets_and_calls(test);

@@ -11,8 +11,9 @@
  *
  * Nothing here synchronizes CPUs after a trampoline is written, possibly where
  * an older one has been. Call sites and jumps are patched afterwards, and only
- * by smp_text_poke_batch_finish(): each CPU executes a serializing instruction
- * before it calls the new trampoline.
+ * by smp_text_poke_batch_finish(). A CPU that calls the new trampoline has been
+ * serialized before: by the IPI after a step of the patching, or by the breakpoint
+ * that the call site or the jump has meanwhile.
  */
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
