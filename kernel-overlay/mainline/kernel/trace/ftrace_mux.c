@@ -40,7 +40,6 @@
  *   freed      by ftrace_mux_free_retired()
  */
 #include <kunit/static_stub.h>
-#include <linux/cpu.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/slab.h>
@@ -340,7 +339,7 @@ static void ftrace_mux_track(void)
 		ftrace_rec_track(rec);
 		/* Try again at the next update, rather than for each record */
 		if (ftrace_mux_untracked)
-			break;
+			return;
 		cond_resched();
 	}
 }
@@ -473,15 +472,8 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 	if (list_empty(&sets) && list_empty(&slots) && list_empty(&funcs))
 		return;
 
-	/*
-	 * Wait for tasks in the list function, like ftrace_shutdown(). Where
-	 * ARCH_WANTS_NO_INSTR is set, functions that are called while RCU is not
-	 * watching are only left at CPU hotplug: wait for the end of that.
-	 */
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
-	cpus_read_lock();
-	cpus_read_unlock();
+	/* The list function, and callbacks that it has called */
+	ftrace_ops_synchronize();
 
 	ftrace_mux_free_code_of(&sets, &slots);
 
