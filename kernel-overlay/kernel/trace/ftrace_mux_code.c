@@ -178,8 +178,10 @@ void *ftrace_mux_callback(struct ftrace_ops *callee)
 {
 	struct ftrace_ops *ops = ftrace_callee_ops(callee);
 
-	return ops->mux_jump ? (void *)ops->mux_jump->code.start :
-			       ftrace_ops_get_func(ops);
+	if (ops->mux_jump)
+		return (void *)ops->mux_jump->code.start;
+
+	return ftrace_ops_get_func(ops);
 }
 
 /*
