@@ -205,22 +205,20 @@ ftrace_set_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join)
 	return to;
 }
 
-static struct ftrace_set *ftrace_rec_set(struct dyn_ftrace *rec)
+static struct ftrace_set *ftrace_func_set(struct ftrace_mux_func *func)
 {
-	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
-
 	return func ? func->set : NULL;
 }
 
-/* Move @rec to set @to, or just remove it from its set if @to is NULL */
-static void ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_set *to)
+/*
+ * Move @rec to set @to, or just remove it from its set if @to is NULL. @func is
+ * its entry in the table; NULL if it has none.
+ */
+static void ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_mux_func *func,
+			       struct ftrace_set *to)
 {
-	struct ftrace_mux_func *func;
-
-	if (to)
+	if (!func && to)
 		func = ftrace_mux_add_func(rec->ip);
-	else
-		func = ftrace_mux_find(rec->ip);
 	ftrace_mux_dirty = true;
 
 	if (!func) {
@@ -254,10 +252,11 @@ static bool ftrace_rec_is_new(struct dyn_ftrace *rec)
  */
 void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 {
-	struct ftrace_set *set = ftrace_rec_set(rec);
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	struct ftrace_set *set = ftrace_func_set(func);
 
 	if (set || ftrace_rec_is_new(rec))
-		ftrace_rec_set_set(rec, ftrace_set_next(set, ops, true));
+		ftrace_rec_set_set(rec, func, ftrace_set_next(set, ops, true));
 }
 
 /**
@@ -269,10 +268,11 @@ void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
  */
 void ftrace_mux_leave(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 {
-	struct ftrace_set *set = ftrace_rec_set(rec);
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	struct ftrace_set *set = ftrace_func_set(func);
 
 	if (set)
-		ftrace_rec_set_set(rec, ftrace_set_next(set, ops, false));
+		ftrace_rec_set_set(rec, func, ftrace_set_next(set, ops, false));
 }
 
 /**
@@ -291,7 +291,7 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 	if (!func)
 		return;
 
-	ftrace_rec_set_set(rec, NULL);
+	ftrace_rec_set_set(rec, func, NULL);
 	ftrace_mux_patch_site(rec, false);
 	ftrace_mux_remove_func(func);
 }
@@ -320,7 +320,8 @@ static void ftrace_rec_track(struct dyn_ftrace *rec)
 	if (WARN_ON_ONCE(nr != max))
 		kfree(set);
 	else
-		ftrace_rec_set_set(rec, ftrace_set_find(set));
+		ftrace_rec_set_set(rec, ftrace_mux_find(rec->ip),
+				   ftrace_set_find(set));
 }
 
 /* Find the ops that trace the functions of records without a set */
@@ -333,7 +334,7 @@ static void ftrace_mux_track(void)
 
 	for_each_ftrace_rec(pg, rec) {
 		if (ftrace_rec_is_skipped(rec) || !ftrace_rec_count(rec) ||
-		    ftrace_rec_set(rec))
+		    ftrace_func_set(ftrace_mux_find(rec->ip)))
 			continue;
 
 		ftrace_rec_track(rec);

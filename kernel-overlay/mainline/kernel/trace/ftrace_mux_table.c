@@ -212,55 +212,48 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* Test the filters of @users, a bitmap of indexes */
-static void ftrace_mux_set_graph(struct ftrace_mux_func *func, unsigned long users)
-{
-	unsigned long found = fgraph_test_users(func->ip, users);
-
-	WRITE_ONCE(func->graph, (func->graph & ~users) | found);
-}
-
 /**
- * ftrace_mux_update_graph - update the function graph users of all functions
- * @users:	users that have been registered or unregistered, or whose filter
- *		has changed; a bitmap of indexes
+ * ftrace_mux_update_graph - update a function graph user of all functions
+ * @idx:	index of the user
+ * @ops:	its ops, whose filter tells which functions it traces; NULL if it
+ *		has been unregistered
  *
  * A function that is entered meanwhile calls the old or the new users.
  *
  * Context: ftrace_lock held; may sleep.
  */
-void ftrace_mux_update_graph(unsigned long users)
+void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 {
 	struct hlist_head *heads = ftrace_mux_heads;
+	unsigned long i, users, user = BIT(idx);
 	struct ftrace_mux_table *table;
 	struct ftrace_mux_func *func;
-	unsigned long i;
 
 	table = container_of(heads, struct ftrace_mux_table, heads[0]);
 	for (i = 0; i <= table->mask; i++) {
-		hlist_for_each_entry(func, &heads[i], node)
-			ftrace_mux_set_graph(func, users);
+		hlist_for_each_entry(func, &heads[i], node) {
+			users = func->graph & ~user;
+			if (ops && ftrace_ops_test(ops, func->ip, NULL))
+				users |= user;
+			WRITE_ONCE(func->graph, users);
+		}
 		if (!(i % 1024))
 			cond_resched();
 	}
 }
-#else
-static void ftrace_mux_set_graph(struct ftrace_mux_func *func, unsigned long users) { }
 #endif
 
 /**
- * ftrace_mux_add_func - find the table entry of a function, or add one
- * @ip:		address of the call site, as in the record
+ * ftrace_mux_add_func - add a function to the table
+ * @ip:		address of its call site, as in the record, which the table does
+ *		not have
  *
  * Context: ftrace_lock held; may sleep.
  * Return: the entry; NULL on allocation failure.
  */
 struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip)
 {
-	struct ftrace_mux_func *func = ftrace_mux_find(ip);
-
-	if (func)
-		return func;
+	struct ftrace_mux_func *func;
 
 	if (ftrace_mux_heads == ftrace_mux_no_funcs.heads && !ftrace_mux_make_table())
 		return NULL;
@@ -272,8 +265,10 @@ struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip)
 	*func = (struct ftrace_mux_func) {
 		.ip	= ip,
 		.called	= &ftrace_no_set,
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+		.graph	= fgraph_test_users(ip),
+#endif
 	};
-	ftrace_mux_set_graph(func, ~0UL);
 	INIT_LIST_HEAD(&func->changed);
 	hlist_add_head_rcu(&func->node, ftrace_mux_head(ip));
 
@@ -391,8 +386,15 @@ void ftrace_mux_count_moved(void)
  */
 unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
-	struct ftrace_ops *site = func ? ftrace_mux_next_site(func) : NULL;
+	struct ftrace_mux_func *func;
+	struct ftrace_ops *site;
+
+	/* A set with a single member has no slot */
+	if (ftrace_rec_count(rec) < 2)
+		return 0;
+
+	func = ftrace_mux_find(rec->ip);
+	site = func ? ftrace_mux_next_site(func) : NULL;
 
 	return site ? site->trampoline : 0;
 }
