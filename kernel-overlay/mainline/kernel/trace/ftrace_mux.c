@@ -179,16 +179,12 @@ ftrace_set_leave(struct ftrace_set *old, struct ftrace_ops *ops)
 /* Like &ftrace_set.changes, for functions that had no set */
 static struct ftrace_set_change ftrace_first_change;
 
-/* Get the set of functions of @old, or of no set, if @ops joins or leaves */
-static struct ftrace_set *
-ftrace_set_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join)
+/* Get the set for ftrace_set_next(), and store it in @change */
+static noinline struct ftrace_set *
+ftrace_set_make_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join,
+		     struct ftrace_set_change *change)
 {
-	struct ftrace_set_change *change;
 	struct ftrace_set *to = NULL;
-
-	change = old ? &old->changes[join] : &ftrace_first_change;
-	if (change->ops == ops && change->generation == ftrace_mux_generation)
-		return change->to;
 
 	/* A joining ops must not be in the set yet, a leaving one must be */
 	if (WARN_ON_ONCE(old && ftrace_set_has(old, ops) == join)) {
@@ -205,6 +201,19 @@ ftrace_set_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join)
 	return to;
 }
 
+/* Get the set of functions of @old, or of no set, if @ops joins or leaves */
+static struct ftrace_set *
+ftrace_set_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join)
+{
+	struct ftrace_set_change *change;
+
+	change = old ? &old->changes[join] : &ftrace_first_change;
+	if (change->ops == ops && change->generation == ftrace_mux_generation)
+		return change->to;
+
+	return ftrace_set_make_next(old, ops, join, change);
+}
+
 static struct ftrace_set *ftrace_func_set(struct ftrace_mux_func *func)
 {
 	return func ? func->set : NULL;
@@ -214,8 +223,9 @@ static struct ftrace_set *ftrace_func_set(struct ftrace_mux_func *func)
  * Move @rec to set @to, or just remove it from its set if @to is NULL. @func is
  * its entry in the table; NULL if it has none.
  */
-static void ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_mux_func *func,
-			       struct ftrace_set *to)
+static __always_inline void
+ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_mux_func *func,
+		   struct ftrace_set *to)
 {
 	if (!func && to)
 		func = ftrace_mux_add_func(rec->ip);
@@ -444,6 +454,7 @@ bool ftrace_mux_prepare(void)
 
 	ftrace_mux_make_code();
 	patch = ftrace_mux_update_funcs();
+	ftrace_mux_prepared = true;
 
 	/*
 	 * Call sites may be patched to point to sets, without a barrier. Pairs
@@ -495,6 +506,7 @@ void ftrace_mux_finish(void)
 {
 	struct ftrace_set *set, *next;
 
+	ftrace_mux_prepared = false;
 	/* After a failure of ftrace, the list function may use old sets */
 	if (!ftrace_mux_dirty || unlikely(ftrace_is_dead()))
 		return;

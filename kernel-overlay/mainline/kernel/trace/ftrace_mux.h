@@ -125,6 +125,8 @@ struct ftrace_mux_table {
 
 /* Buckets of the table */
 extern struct hlist_head *ftrace_mux_heads;
+/* Call sites may be patched: ftrace_mux_prepare() is done, and finish() is not */
+extern bool ftrace_mux_prepared;
 /* Makes the list function walk all registered ops and test their filters */
 extern struct ftrace_set ftrace_no_set;
 

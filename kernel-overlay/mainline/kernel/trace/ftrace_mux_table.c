@@ -30,6 +30,7 @@ struct hlist_head *ftrace_mux_heads __read_mostly = ftrace_mux_no_funcs.heads;
 
 /* Functions whose set has changed since ftrace_mux_update_funcs() */
 static LIST_HEAD(ftrace_mux_changed_funcs);
+bool ftrace_mux_prepared;
 /* Functions that are not in the table any more */
 static LIST_HEAD(ftrace_mux_removed_funcs);
 
@@ -453,17 +454,22 @@ struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
  * ftrace_mux_site_changes - should a call site point to another ops?
  * @rec:	record of the function
  *
- * Before ftrace_mux_update_funcs(), this is not known for a function whose set
- * has changed.
+ * This is not known before ftrace_mux_prepare(), which finds out by itself
+ * whether there are such call sites.
  *
  * Context: ftrace_lock held.
  * Return: true if the call site has to be patched because of its set.
  */
 bool ftrace_mux_site_changes(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	struct ftrace_mux_func *func;
 
-	return func && list_empty(&func->changed) && ftrace_mux_needs_patch(func);
+	if (!ftrace_mux_prepared)
+		return false;
+
+	func = ftrace_mux_find(rec->ip);
+
+	return func && ftrace_mux_needs_patch(func);
 }
 
 /**

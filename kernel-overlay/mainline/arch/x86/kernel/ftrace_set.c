@@ -147,8 +147,14 @@ static void tramp_free(void *tramp, size_t size)
 static void copy_code(u8 *buf, u8 *tramp, size_t offset, void *from, void *to)
 {
 	memcpy(buf + offset, from, to - from);
-	text_poke_apply_relocation(buf + offset, tramp + offset, to - from,
-				   from, to - from);
+	/*
+	 * Only the depth accounting has relative addresses. Do not decode all
+	 * instructions without need: there can be many, and decoding calls
+	 * functions that can be traced.
+	 */
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+		text_poke_apply_relocation(buf + offset, tramp + offset,
+					   to - from, from, to - from);
 }
 
 /* Write a call to @buf that will run at @ip */
@@ -171,11 +177,7 @@ static bool write_tramp(u8 *buf, u8 *tramp, const struct set_template *t,
 		size_t offset = member_offset(t, i);
 		size_t call = member_offset(t, i + 1) - CALL_INSN_SIZE;
 
-		/* Decoding instructions takes a while, and there can be many */
-		if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
-			copy_code(buf, tramp, offset, t->member, t->tail);
-		else
-			memcpy(buf + offset, t->member, t->tail - t->member);
+		copy_code(buf, tramp, offset, t->member, t->tail);
 		if (WARN_ON_ONCE(memcmp(buf + offset + op, load_ops,
 					sizeof(load_ops)) ||
 				 buf[call] != CALL_INSN_OPCODE))
