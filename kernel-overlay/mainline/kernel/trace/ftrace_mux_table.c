@@ -213,6 +213,18 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static bool ftrace_traces_all(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *filter_hash, *notrace_hash;
+
+	filter_hash = rcu_dereference_protected(ops->func_hash->filter_hash,
+						lockdep_is_held(&ftrace_lock));
+	notrace_hash = rcu_dereference_protected(ops->func_hash->notrace_hash,
+						 lockdep_is_held(&ftrace_lock));
+
+	return ftrace_hash_empty(filter_hash) && ftrace_hash_empty(notrace_hash);
+}
+
 /**
  * ftrace_mux_update_graph - update a function graph user of all functions
  * @idx:	index of the user
@@ -226,6 +238,8 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 {
 	struct hlist_head *heads = ftrace_mux_heads;
+	/* Do not test an empty filter for each function */
+	bool all = ops && ftrace_traces_all(ops);
 	unsigned long i, users, user = BIT(idx);
 	struct ftrace_mux_table *table;
 	struct ftrace_mux_func *func;
@@ -234,7 +248,7 @@ void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 	for (i = 0; i <= table->mask; i++) {
 		hlist_for_each_entry(func, &heads[i], node) {
 			users = func->graph & ~user;
-			if (ops && ftrace_ops_test(ops, func->ip, NULL))
+			if (all || (ops && ftrace_ops_test(ops, func->ip, NULL)))
 				users |= user;
 			WRITE_ONCE(func->graph, users);
 		}
