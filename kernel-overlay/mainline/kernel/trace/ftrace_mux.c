@@ -221,7 +221,8 @@ static struct ftrace_set *ftrace_func_set(struct ftrace_mux_func *func)
 
 /*
  * Move @rec to set @to, or just remove it from its set if @to is NULL. @func is
- * its entry in the table; NULL if it has none.
+ * its entry in the table; NULL if it has none. Inlined, as an update may do this
+ * for all functions of the kernel.
  */
 static __always_inline void
 ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_mux_func *func,

@@ -30,9 +30,10 @@ struct hlist_head *ftrace_mux_heads __read_mostly = ftrace_mux_no_funcs.heads;
 
 /* Functions whose set has changed since ftrace_mux_update_funcs() */
 static LIST_HEAD(ftrace_mux_changed_funcs);
-bool ftrace_mux_prepared;
 /* Functions that are not in the table any more */
 static LIST_HEAD(ftrace_mux_removed_funcs);
+
+bool ftrace_mux_prepared;
 
 struct ftrace_set ftrace_no_set = {
 	.call		= &ftrace_no_set.ops,
@@ -226,7 +227,7 @@ static bool ftrace_traces_all(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_update_graph - update a function graph user of all functions
+ * ftrace_mux_update_graph - update one function graph user in all functions
  * @idx:	index of the user
  * @ops:	its ops, whose filter tells which functions it traces; NULL if it
  *		has been unregistered
@@ -260,8 +261,8 @@ void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 
 /**
  * ftrace_mux_add_func - add a function to the table
- * @ip:		address of its call site, as in the record, which the table does
- *		not have
+ * @ip:		address of its call site, as in the record; must not be in the
+ *		table yet
  *
  * Context: ftrace_lock held; may sleep.
  * Return: the entry; NULL on allocation failure.
@@ -468,8 +469,8 @@ struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
  * ftrace_mux_site_changes - should a call site point to another ops?
  * @rec:	record of the function
  *
- * This is not known before ftrace_mux_prepare(), which finds out by itself
- * whether there are such call sites.
+ * Always false outside of ftrace_mux_prepare() and ftrace_mux_finish(): the
+ * former finds out by itself whether there are such call sites.
  *
  * Context: ftrace_lock held.
  * Return: true if the call site has to be patched because of its set.

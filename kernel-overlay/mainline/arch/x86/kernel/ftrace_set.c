@@ -148,9 +148,9 @@ static void copy_code(u8 *buf, u8 *tramp, size_t offset, void *from, void *to)
 {
 	memcpy(buf + offset, from, to - from);
 	/*
-	 * Only the depth accounting has relative addresses. Do not decode all
-	 * instructions without need: there can be many, and decoding calls
-	 * functions that can be traced.
+	 * Apart from the call, which write_call() replaces, only the depth
+	 * accounting has relative addresses. Do not decode instructions
+	 * without need: there can be many, and the decoder can be traced.
 	 */
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		text_poke_apply_relocation(buf + offset, tramp + offset,
