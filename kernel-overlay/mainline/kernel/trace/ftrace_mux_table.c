@@ -214,18 +214,6 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static bool ftrace_traces_all(struct ftrace_ops *ops)
-{
-	struct ftrace_hash *filter_hash, *notrace_hash;
-
-	filter_hash = rcu_dereference_protected(ops->func_hash->filter_hash,
-						lockdep_is_held(&ftrace_lock));
-	notrace_hash = rcu_dereference_protected(ops->func_hash->notrace_hash,
-						 lockdep_is_held(&ftrace_lock));
-
-	return ftrace_hash_empty(filter_hash) && ftrace_hash_empty(notrace_hash);
-}
-
 /**
  * ftrace_mux_update_graph - update one function graph user in all functions
  * @idx:	index of the user
@@ -240,7 +228,7 @@ void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 {
 	struct hlist_head *heads = ftrace_mux_heads;
 	/* Do not test an empty filter for each function */
-	bool all = ops && ftrace_traces_all(ops);
+	bool all = ops && ftrace_ops_traces_all(ops);
 	unsigned long i, users, user = BIT(idx);
 	struct ftrace_mux_table *table;
 	struct ftrace_mux_func *func;
