@@ -364,14 +364,18 @@ static void ftrace_mux_track(void)
  */
 unsigned int ftrace_mux_max_trampolines = 1024;
 
-/* Create missing trampolines, and make jumps lead to those of the new sets */
-static void ftrace_mux_make_code(void)
+/*
+ * Create missing trampolines, and make jumps lead to those of the new sets.
+ * Return: true if a set that was above the limit has got a trampoline.
+ */
+static bool ftrace_mux_make_code(void)
 {
+	bool limited = ftrace_mux_limited, patch = false;
 	struct ftrace_set *set;
 	unsigned int nr = 0;
 
 	if (!ftrace_mux_dirty && !ftrace_mux_nomem)
-		return;
+		return false;
 	ftrace_mux_dirty = true;
 	ftrace_mux_nomem = false;
 	ftrace_mux_limited = false;
@@ -390,6 +394,8 @@ static void ftrace_mux_make_code(void)
 		if (!ftrace_set_make_trampoline(set))
 			ftrace_mux_nomem = true;
 		nr += !!set->ops.trampoline;
+		/* Functions that belong to it already do not call a jump yet */
+		patch = limited;
 	}
 
 	ftrace_mux_count_moved();
@@ -399,6 +405,8 @@ static void ftrace_mux_make_code(void)
 		if (!ftrace_set_make_slot(set))
 			ftrace_mux_nomem = true;
 	}
+
+	return patch;
 }
 
 /* Free code and slots that no task can be using any more */
@@ -427,7 +435,7 @@ static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *sl
 	mutex_unlock(&ftrace_lock);
 }
 #else
-static void ftrace_mux_make_code(void) { }
+static bool ftrace_mux_make_code(void) { return false; }
 static void ftrace_mux_retire_slots(struct list_head *retired) { }
 static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *slots) { }
 #endif
@@ -453,8 +461,8 @@ bool ftrace_mux_prepare(void)
 	if (ftrace_mux_untracked)
 		ftrace_mux_track();
 
-	ftrace_mux_make_code();
-	patch = ftrace_mux_update_funcs();
+	patch = ftrace_mux_make_code();
+	patch |= ftrace_mux_update_funcs();
 	ftrace_mux_prepared = true;
 
 	/*

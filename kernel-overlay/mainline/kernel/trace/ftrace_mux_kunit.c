@@ -618,6 +618,26 @@ static void mux_limit(struct kunit *test)
 	expect_sets_and_calls(test);
 }
 
+/* An update that retires one of too many sets patches the functions of another one */
+static void mux_limit_retire(struct kunit *test)
+{
+	mux_max_trampolines = ftrace_mux_max_trampolines;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, restore_limit, NULL));
+
+	ftrace_mux_max_trampolines = 2;
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_ALL & ~FN_B);
+	start(test, 2, FN_A);
+	start(test, 3, FN_B);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(1));
+	expect_calls(test);
+
+	/* func_a() keeps its jump, so that no other call site has to be patched */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+	expect_sets_and_calls(test);
+}
+
 #ifdef CONFIG_MODULES
 static struct ftrace_set *no_set(unsigned int nr)
 {
@@ -1348,6 +1368,7 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_slots),
 	KUNIT_CASE(mux_no_slot),
 	KUNIT_CASE(mux_limit),
+	KUNIT_CASE(mux_limit_retire),
 	MUX_NO_SLOT_MODULE
 #endif
 	KUNIT_CASE_SLOW(mux_random),
