@@ -133,23 +133,26 @@ parts() {
 	patches | sed 's#/[^/]*$##; s#.*/##' | uniq
 }
 
-# later TYPE: makes lists of the suites that have newer kernels than this system's, of packages
-# (TYPE deb) or of sources (deb-src), and sets $options, with which apt reads them. They are kept
-# in $BUILD_DIR; the system's apt does not see them, and nothing of them is installed.
+# later TYPE [ARCH]: makes lists of the suites that have newer kernels than this system's, of packages
+# (TYPE deb) or of sources (deb-src), or of unstable alone for an ARCH that this Debian does not have,
+# and sets $options, with which apt reads them. They are kept in $BUILD_DIR; the system's apt does not
+# see them, and nothing of them is installed.
 later() {
-	local state=$BUILD_DIR/apt-later-$1 mirror suite
+	local state=$BUILD_DIR/apt-later-$1${2:+-$2} mirror suite suites=(sid)
 	# The mirror that this system gets Debian from
 	# shellcheck disable=SC2016
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' |
 		awk 'NR == 1')
 	[ -n "$mirror" ] || die "apt has no Debian release among its sources"
 	mkdir -p "$state"/{lists/partial,cache/archives/partial}
-	for suite in trixie-backports sid; do
+	[ -n "${2:-}" ] || suites+=(trixie-backports)
+	for suite in "${suites[@]}"; do
 		echo "$1 [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
 	done >"$state/sources.list"
 	options=(-o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=-
 		-o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state/cache"
 		-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+	[ -z "${2:-}" ] || options+=(-o "APT::Architecture=$2" -o "APT::Architectures=$2")
 	apt-get "${options[@]}" update >>"$LOGS/apt.log" 2>&1 ||
 		die "apt-get update of Debian's backports and unstable failed; see $LOGS/apt.log"
 }
