@@ -96,7 +96,7 @@ struct ftrace_set {
  * @site:	with call ops, the ops that the call site points to: @ops of the
  *		set, or its only member. With trampolines, @ops of the slot whose
  *		jump it calls. NULL if the call site does not depend on a set
- * @graph:	users of function graph that trace the function, by index
+ * @graph:	users of function graph whose filter has the function, by index
  * @changed:	node in the list of functions to be updated, or to be freed
  */
 struct ftrace_mux_func {
@@ -127,6 +127,8 @@ struct ftrace_mux_table {
 extern struct hlist_head *ftrace_mux_heads;
 /* Call sites may be patched: ftrace_mux_prepare() is done, and finish() is not */
 extern bool ftrace_mux_prepared;
+/* Users of function graph that have no filter, by index */
+extern unsigned long fgraph_unfiltered;
 /* Makes the list function walk all registered ops and test their filters */
 extern struct ftrace_set ftrace_no_set;
 
@@ -177,6 +179,7 @@ static __always_inline struct ftrace_set *ftrace_mux_find_set(unsigned long ip)
 struct ftrace_set *ftrace_set_alloc(unsigned int nr);
 struct ftrace_mux_func *ftrace_mux_alloc_func(void);
 struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip);
+void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops);
 void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set);
 void ftrace_mux_remove_func(struct ftrace_mux_func *func);
 void ftrace_mux_free_func(struct ftrace_mux_func *func);

@@ -1133,8 +1133,11 @@ static notrace void count_graph(unsigned long *counts, unsigned long ip)
 {
 	unsigned int f;
 
-	for (f = 0; f < NR_FUNCS; f++)
-		counts[f] += ip == func_ips[f];
+	/* Without a filter, other CPUs call this for other functions meanwhile */
+	for (f = 0; f < NR_FUNCS; f++) {
+		if (ip == func_ips[f])
+			counts[f]++;
+	}
 }
 
 static notrace int graph_entry(struct ftrace_graph_ent *trace,
@@ -1160,9 +1163,13 @@ static bool graph_is_registered(struct mux_graph *graph)
 	return graph->gops.ops.flags & FTRACE_OPS_FL_GRAPH;
 }
 
+/* Without @functions, it has no filter and traces all functions of the kernel */
 static int graph_set_filter(struct mux_graph *graph, unsigned int functions)
 {
-	graph->owner->functions = functions;
+	graph->owner->functions = functions ?: FN_ALL;
+
+	if (!functions)
+		return ftrace_set_filter(&graph->gops.ops, NULL, 0, 1);
 
 	return set_ops_filter(&graph->gops.ops, functions);
 }
@@ -1200,7 +1207,8 @@ static void expect_graphs(struct kunit *test, bool complete)
 					    "user %u, function %u", g, f);
 		}
 		if (func || complete)
-			KUNIT_EXPECT_EQ(test, users, func ? func->graph : 0);
+			KUNIT_EXPECT_EQ(test, users, fgraph_unfiltered |
+					(func ? func->graph : 0));
 	}
 	mutex_unlock(&ftrace_lock);
 }
@@ -1286,6 +1294,24 @@ static void mux_graph_random(struct kunit *test)
 	}
 }
 
+/* Users lose their filters. As one never has any, no call site is patched */
+static void mux_graph_no_filter(struct kunit *test)
+{
+	struct mux_graph *graph;
+	unsigned int step;
+
+	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(&graphs[0], 0));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graphs[0].gops));
+
+	for (step = 0; step < NR_STEPS / 4; step++) {
+		graph = &graphs[1 + get_random_u32_below(NR_GRAPHS - 1)];
+		KUNIT_ASSERT_EQ(test, 0, graph_random_step(graph, step % 4 ?
+							   random_functions() : 0));
+		expect_graphs(test, true);
+		cond_resched();
+	}
+}
+
 /*
  * While others come, go and change their filters, a user gets each call exactly
  * once, and one that never traces the function gets none.
@@ -1322,6 +1348,33 @@ static void mux_graph_no_call_lost(struct kunit *test)
 	kunit_info(test, "%lu calls", loop_calls);
 }
 
+/* func_a() is called right before and after its bits are updated */
+static void call_and_update_bits(unsigned long user, struct ftrace_ops *ops)
+{
+	kunit_deactivate_static_stub(kunit_get_current_test(), ftrace_mux_update_bits);
+
+	call(func_a);
+	ftrace_mux_update_bits(user, ops);
+	call(func_a);
+}
+
+/* While a user gets its first filter, it sees all calls of functions in that filter */
+static void mux_graph_first_filter(struct kunit *test)
+{
+	struct mux_graph *graph = &graphs[1];
+	unsigned int g;
+
+	for (g = 0; g < 2; g++) {
+		KUNIT_ASSERT_EQ(test, 0, graph_set_filter(&graphs[g], 0));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graphs[g].gops));
+	}
+
+	kunit_activate_static_stub(test, ftrace_mux_update_bits, call_and_update_bits);
+	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(graph, FN_A));
+	KUNIT_EXPECT_EQ(test, 2UL, graph->entries[0]);
+	KUNIT_EXPECT_EQ(test, 2UL, graph->exits[0]);
+}
+
 /* Without memory, functions leave the table, and all filters are tested */
 static void mux_graph_alloc_fails(struct kunit *test)
 {
@@ -1344,6 +1397,8 @@ static void mux_graph_alloc_fails(struct kunit *test)
 
 static struct kunit_case mux_graph_cases[] = {
 	KUNIT_CASE_SLOW(mux_graph_random),
+	KUNIT_CASE_SLOW(mux_graph_no_filter),
+	KUNIT_CASE_SLOW(mux_graph_first_filter),
 	KUNIT_CASE_SLOW(mux_graph_no_call_lost),
 	KUNIT_CASE_SLOW(mux_graph_alloc_fails),
 	{}

@@ -214,8 +214,42 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+unsigned long fgraph_unfiltered __read_mostly;
+/* Users of function graph that may have bits in the table: they have or had a filter */
+static unsigned long fgraph_filtered;
+
 /**
- * ftrace_mux_update_graph - update one function graph user in all functions
+ * ftrace_mux_update_bits - update the bit of a function graph user in the table
+ * @user:	the bit
+ * @ops:	the user's ops, whose filter is tested for each function; NULL to
+ *		clear the bit in all of them
+ *
+ * Context: ftrace_lock held; may sleep. KUnit tests call functions meanwhile.
+ */
+void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops)
+{
+	struct hlist_head *heads = ftrace_mux_heads;
+	struct ftrace_mux_table *table;
+	struct ftrace_mux_func *func;
+	unsigned long i, users;
+
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_update_bits, user, ops);
+
+	table = container_of(heads, struct ftrace_mux_table, heads[0]);
+	for (i = 0; i <= table->mask; i++) {
+		hlist_for_each_entry(func, &heads[i], node) {
+			users = func->graph & ~user;
+			if (ops && ftrace_ops_test(ops, func->ip, NULL))
+				users |= user;
+			WRITE_ONCE(func->graph, users);
+		}
+		if (!(i % 1024))
+			cond_resched();
+	}
+}
+
+/**
+ * ftrace_mux_update_graph - update which functions call a function graph user
  * @idx:	index of the user
  * @ops:	its ops, whose filter tells which functions it traces; NULL if it
  *		has been unregistered
@@ -226,24 +260,23 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
  */
 void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 {
-	struct hlist_head *heads = ftrace_mux_heads;
-	/* Do not test an empty filter for each function */
-	bool all = ops && ftrace_ops_traces_all(ops);
-	unsigned long i, users, user = BIT(idx);
-	struct ftrace_mux_table *table;
-	struct ftrace_mux_func *func;
+	unsigned long user = BIT(idx);
 
-	table = container_of(heads, struct ftrace_mux_table, heads[0]);
-	for (i = 0; i <= table->mask; i++) {
-		hlist_for_each_entry(func, &heads[i], node) {
-			users = func->graph & ~user;
-			if (all || (ops && ftrace_ops_test(ops, func->ip, NULL)))
-				users |= user;
-			WRITE_ONCE(func->graph, users);
-		}
-		if (!(i % 1024))
-			cond_resched();
+	/* Bits of its last filter stay, for functions that are being entered */
+	if (ops && ftrace_ops_traces_all(ops)) {
+		WRITE_ONCE(fgraph_unfiltered, fgraph_unfiltered | user);
+		return;
 	}
+
+	if (ops)
+		fgraph_filtered |= user;
+	if (fgraph_filtered & user)
+		ftrace_mux_update_bits(user, ops);
+	if (!ops)
+		fgraph_filtered &= ~user;
+
+	/* Pairs with smp_load_acquire() in fgraph_get_users() */
+	smp_store_release(&fgraph_unfiltered, fgraph_unfiltered & ~user);
 }
 #endif
 
@@ -270,7 +303,7 @@ struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip)
 		.ip	= ip,
 		.called	= &ftrace_no_set,
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-		.graph	= fgraph_test_users(ip),
+		.graph	= fgraph_test_users(ip, fgraph_filtered),
 #endif
 	};
 	INIT_LIST_HEAD(&func->changed);
