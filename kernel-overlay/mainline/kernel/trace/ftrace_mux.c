@@ -64,7 +64,7 @@ static LIST_HEAD(ftrace_slots_retired);
 static bool ftrace_mux_dirty;
 /* Some traced functions have no set; ftrace_mux_track() looks for their ops */
 static bool ftrace_mux_untracked;
-/* Some sets have no trampoline or slot as an allocation has failed */
+/* At the next update, sets may get the trampoline or slot that they lack */
 static bool ftrace_mux_nomem;
 /* Some sets have no trampoline, as there are too many */
 static bool ftrace_mux_limited;
@@ -305,6 +305,8 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 	ftrace_rec_set_set(rec, func, NULL);
 	ftrace_mux_patch_site(rec, false);
 	ftrace_mux_remove_func(func);
+	/* The next update may have a trampoline for another set */
+	ftrace_mux_nomem |= ftrace_mux_limited;
 }
 
 /* Find the set of @rec by testing all filters */
@@ -395,7 +397,7 @@ static bool ftrace_mux_make_code(void)
 			ftrace_mux_nomem = true;
 		nr += !!set->ops.trampoline;
 		/* Functions that belong to it already do not call a jump yet */
-		patch = limited;
+		patch |= limited && set->ops.trampoline;
 	}
 
 	ftrace_mux_count_moved();
@@ -528,8 +530,6 @@ void ftrace_mux_finish(void)
 			continue;
 		hash_del(&set->hash);
 		list_move(&set->list, &ftrace_sets_retired);
-		/* The next update may have a trampoline for another set */
-		ftrace_mux_nomem |= ftrace_mux_limited && set->ops.trampoline;
 	}
 
 	ftrace_mux_generation++;

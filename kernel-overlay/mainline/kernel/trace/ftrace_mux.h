@@ -96,7 +96,8 @@ struct ftrace_set {
  * @site:	with call ops, the ops that the call site points to: @ops of the
  *		set, or its only member. With trampolines, @ops of the slot whose
  *		jump it calls. NULL if the call site does not depend on a set
- * @graph:	users of function graph whose filter has the function, by index
+ * @graph:	users of function graph whose filter has the function, or whose last
+ *		filter had it, by index
  * @changed:	node in the list of functions to be updated, or to be freed
  */
 struct ftrace_mux_func {
