@@ -154,7 +154,7 @@ later() {
 		-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
 	[ -z "${2:-}" ] || options+=(-o "APT::Architecture=$2" -o "APT::Architectures=$2")
 	apt-get "${options[@]}" update >>"$LOGS/apt.log" 2>&1 ||
-		die "apt-get update of Debian's backports and unstable failed; see $LOGS/apt.log"
+		die "apt-get update of ${suites[*]} failed; see $LOGS/apt.log"
 }
 
 # newest_source: sets $package and $version to the newest linux-source-7.x of these suites.
