@@ -65,7 +65,7 @@ static bool ftrace_mux_dirty;
 /* Some traced functions have no set; ftrace_mux_track() looks for their ops */
 static bool ftrace_mux_untracked;
 /* At the next update, sets may get the trampoline or slot that they lack */
-static bool ftrace_mux_nomem;
+static bool ftrace_mux_retry;
 /* Some sets have no trampoline, as there are too many */
 static bool ftrace_mux_limited;
 /* Incremented to invalidate each cached struct ftrace_set_change */
@@ -306,7 +306,7 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 	ftrace_mux_patch_site(rec, false);
 	ftrace_mux_remove_func(func);
 	/* The next update may have a trampoline for another set */
-	ftrace_mux_nomem |= ftrace_mux_limited;
+	ftrace_mux_retry |= ftrace_mux_limited;
 }
 
 /* Find the set of @rec by testing all filters */
@@ -376,10 +376,10 @@ static bool ftrace_mux_make_code(void)
 	struct ftrace_set *set;
 	unsigned int nr = 0;
 
-	if (!ftrace_mux_dirty && !ftrace_mux_nomem)
+	if (!ftrace_mux_dirty && !ftrace_mux_retry)
 		return false;
 	ftrace_mux_dirty = true;
-	ftrace_mux_nomem = false;
+	ftrace_mux_retry = false;
 	ftrace_mux_limited = false;
 
 	/* Sets without records are about to be retired */
@@ -394,7 +394,7 @@ static bool ftrace_mux_make_code(void)
 			break;
 		}
 		if (!ftrace_set_make_trampoline(set))
-			ftrace_mux_nomem = true;
+			ftrace_mux_retry = true;
 		nr += !!set->ops.trampoline;
 		/* Functions that belong to it already do not call a jump yet */
 		patch |= limited && set->ops.trampoline;
@@ -405,7 +405,7 @@ static bool ftrace_mux_make_code(void)
 
 	list_for_each_entry(set, &ftrace_sets, list) {
 		if (!ftrace_set_make_slot(set))
-			ftrace_mux_nomem = true;
+			ftrace_mux_retry = true;
 	}
 
 	return patch;
@@ -554,7 +554,7 @@ void ftrace_mux_finish(void)
 int ftrace_mux_command(void)
 {
 	/* Functions that had no slot or set are going to call the jump of one */
-	if (ftrace_mux_nomem || ftrace_mux_untracked)
+	if (ftrace_mux_retry || ftrace_mux_untracked)
 		return FTRACE_UPDATE_CALLS;
 
 	return ftrace_mux_dirty ? FTRACE_UPDATE_SETS : 0;
@@ -595,6 +595,10 @@ void ftrace_mux_update_callback(struct ftrace_ops *ops)
 {
 	struct ftrace_set *set;
 	unsigned int i;
+
+	/* Then sets stay, although their members may have been freed */
+	if (unlikely(ftrace_is_dead()))
+		return;
 
 	/* ftrace_ops_assist_func() reads the callback from the ops */
 	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))

@@ -130,6 +130,8 @@ extern struct hlist_head *ftrace_mux_heads;
 extern bool ftrace_mux_prepared;
 /* Users of function graph that have no filter, by index */
 extern unsigned long fgraph_unfiltered;
+/* Those that may have bits in the table: they have or had a filter */
+extern unsigned long fgraph_filtered;
 /* Makes the list function walk all registered ops and test their filters */
 extern struct ftrace_set ftrace_no_set;
 

@@ -1270,8 +1270,10 @@ static void mux_graph_exit(struct kunit *test)
 	for (g = 0; graphs && g < NR_GRAPHS; g++) {
 		if (graph_is_registered(&graphs[g]))
 			unregister_ftrace_graph(&graphs[g].gops);
-		ftrace_free_filter(&graphs[g].gops.ops);
 	}
+	/* Users may share a filter */
+	for (g = 0; graphs && g < NR_GRAPHS; g++)
+		ftrace_free_filter(&graphs[g].gops.ops);
 	kfree(graphs);
 	graphs = NULL;
 

@@ -215,8 +215,7 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 unsigned long fgraph_unfiltered __read_mostly;
-/* Users of function graph that may have bits in the table: they have or had a filter */
-static unsigned long fgraph_filtered;
+unsigned long fgraph_filtered __read_mostly;
 
 /**
  * ftrace_mux_update_bits - update the bit of a function graph user in the table
@@ -254,7 +253,9 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops)
  * @ops:	its ops, whose filter tells which functions it traces; NULL if it
  *		has been unregistered
  *
- * A function that is entered meanwhile calls the old or the new users.
+ * A function that is entered meanwhile calls the old or the new users. So the call
+ * site of a function may have been patched for a new user, and the user still
+ * misses a call.
  *
  * Context: ftrace_lock held; may sleep.
  */
@@ -269,11 +270,11 @@ void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 	}
 
 	if (ops)
-		fgraph_filtered |= user;
+		WRITE_ONCE(fgraph_filtered, fgraph_filtered | user);
 	if (fgraph_filtered & user)
 		ftrace_mux_update_bits(user, ops);
 	if (!ops)
-		fgraph_filtered &= ~user;
+		WRITE_ONCE(fgraph_filtered, fgraph_filtered & ~user);
 
 	/* Pairs with smp_load_acquire() in fgraph_get_users() */
 	smp_store_release(&fgraph_unfiltered, fgraph_unfiltered & ~user);
