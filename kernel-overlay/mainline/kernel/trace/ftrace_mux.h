@@ -128,10 +128,10 @@ struct ftrace_mux_table {
 extern struct hlist_head *ftrace_mux_heads;
 /* Call sites may be patched: ftrace_mux_prepare() is done, and finish() is not */
 extern bool ftrace_mux_prepared;
-/* Users of function graph that have no filter, by index */
+/* Users of function graph that have no filter, by index, and FGRAPH_NO_FILTERS */
 extern unsigned long fgraph_unfiltered;
-/* Those that may have bits in the table: they have or had a filter */
-extern unsigned long fgraph_filtered;
+/* All users are in it, so that no function has to be looked up */
+#define FGRAPH_NO_FILTERS	BIT(BITS_PER_LONG - 1)
 /* Makes the list function walk all registered ops and test their filters */
 extern struct ftrace_set ftrace_no_set;
 
@@ -153,7 +153,7 @@ static __always_inline struct ftrace_mux_func *ftrace_mux_find(unsigned long ip)
 	struct ftrace_mux_func *func;
 
 	hlist_for_each_entry_rcu_notrace(func, ftrace_mux_head(ip), node) {
-		if (func->ip == ip)
+		if (likely(func->ip == ip))
 			return func;
 	}
 

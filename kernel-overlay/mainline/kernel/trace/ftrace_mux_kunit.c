@@ -1207,8 +1207,8 @@ static void expect_graphs(struct kunit *test, bool complete)
 					    "user %u, function %u", g, f);
 		}
 		if (func || complete)
-			KUNIT_EXPECT_EQ(test, users, func ? fgraph_unfiltered |
-							    func->graph : 0);
+			KUNIT_EXPECT_EQ(test, users, func ? func->graph |
+				(fgraph_unfiltered & ~FGRAPH_NO_FILTERS) : 0);
 	}
 	mutex_unlock(&ftrace_lock);
 }
@@ -1371,10 +1371,16 @@ static void mux_graph_first_filter(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graphs[g].gops));
 	}
 
+	KUNIT_EXPECT_TRUE(test, fgraph_unfiltered & FGRAPH_NO_FILTERS);
+
 	kunit_activate_static_stub(test, ftrace_mux_update_bits, call_and_update_bits);
 	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(graph, FN_A));
 	KUNIT_EXPECT_EQ(test, 2UL, graph->entries[0]);
 	KUNIT_EXPECT_EQ(test, 2UL, graph->exits[0]);
+	KUNIT_EXPECT_FALSE(test, fgraph_unfiltered & FGRAPH_NO_FILTERS);
+
+	unregister_ftrace_graph(&graph->gops);
+	KUNIT_EXPECT_TRUE(test, fgraph_unfiltered & FGRAPH_NO_FILTERS);
 }
 
 /* Without memory, functions leave the table, and all filters are tested */

@@ -214,8 +214,9 @@ struct ftrace_mux_func *ftrace_mux_alloc_func(void)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-unsigned long fgraph_unfiltered __read_mostly;
-unsigned long fgraph_filtered __read_mostly;
+unsigned long fgraph_unfiltered __read_mostly = FGRAPH_NO_FILTERS;
+/* Users of function graph that may have bits in the table: they have or had a filter */
+static unsigned long fgraph_filtered;
 
 /**
  * ftrace_mux_update_bits - update the bit of a function graph user in the table
@@ -261,7 +262,7 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops)
  */
 void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 {
-	unsigned long user = BIT(idx);
+	unsigned long unfiltered, user = BIT(idx);
 
 	/* Bits of its last filter stay, for functions that are being entered */
 	if (ops && ftrace_ops_traces_all(ops)) {
@@ -270,14 +271,17 @@ void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
 	}
 
 	if (ops)
-		WRITE_ONCE(fgraph_filtered, fgraph_filtered | user);
+		fgraph_filtered |= user;
 	if (fgraph_filtered & user)
 		ftrace_mux_update_bits(user, ops);
 	if (!ops)
-		WRITE_ONCE(fgraph_filtered, fgraph_filtered & ~user);
+		fgraph_filtered &= ~user;
 
+	unfiltered = fgraph_unfiltered & ~(user | FGRAPH_NO_FILTERS);
+	if (!fgraph_filtered)
+		unfiltered |= FGRAPH_NO_FILTERS;
 	/* Pairs with smp_load_acquire() in fgraph_get_users() */
-	smp_store_release(&fgraph_unfiltered, fgraph_unfiltered & ~user);
+	smp_store_release(&fgraph_unfiltered, unfiltered);
 }
 #endif
 
