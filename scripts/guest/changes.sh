@@ -83,6 +83,9 @@ changes() {
 		timed leave put new/current_tracer nop
 		read -r f <&3
 		timed function add other/set_ftrace_filter "$f"
+		read -r f <&4
+		timed filter add other/set_ftrace_filter "$f"
+		put other/set_ftrace_filter vfs_fallocate
 		timed kprobe put $tracing/events/changes/enable 1
 		put $tracing/events/changes/enable 0
 		timed pid add 1/set_ftrace_pid $$
@@ -213,7 +216,7 @@ repeat=1
 for i in 1 2; do
 	cat /shared >new/set_ftrace_filter
 	combos /shared
-	exec 3</all
+	exec 3</all 4</shared
 	stack rehearsal
 	changes rehearsal 11
 	idle
@@ -221,7 +224,7 @@ for i in 1 2; do
 done
 put $tracing/function_profile_enabled 0
 repeat=3
-exec 3</spare
+exec 3</spare 4</shared
 echo "changes: about all: $total functions, $(grep -c . /idle) of them idle, $(grep -c . /shared) shared"
 [ "$(grep -c . /shared)" -eq $nr_shared ] || fail "this kernel has too few functions"
 cat /shared >new/set_ftrace_filter
@@ -241,7 +244,7 @@ put $tracing/events/changes/enable 0
 
 stack 1-set
 nr_others=0
-for nr in 2 8 15 31; do
+for nr in 1 3 8 31; do
 	others $nr
 	changes "$nr-others" "$nr"
 done
