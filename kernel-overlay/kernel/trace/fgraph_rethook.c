@@ -36,8 +36,9 @@
 static_assert(offsetof(struct fgraph_frame, hook.ret_addr) ==
 	      offsetof(struct fgraph_frame, ret));
 
-/* Marks data that are reserved by a hook, not by a user of function graph */
-#define FGRAPH_USER_RETHOOK	FGRAPH_MAX_USERS
+/* Without a hole, so that the data follow the node as they do in its owner */
+static_assert(offsetof(struct fgraph_frame, hook_data) ==
+	      offsetofend(struct fgraph_frame, hook));
 
 /* To be reused. Entries are removed with ftrace_lock held */
 static LLIST_HEAD(rethook_unused);
@@ -64,7 +65,7 @@ struct rethook *rethook_alloc(void *data, rethook_handler_t handler,
 
 	if (!handler || size < sizeof(struct rethook_node))
 		return ERR_PTR(-EINVAL);
-	if (size > FGRAPH_DATA_SIZE - sizeof(struct fgraph_reserved))
+	if (size > FGRAPH_DATA_SIZE)
 		return ERR_PTR(-E2BIG);
 
 	mutex_lock(&ftrace_lock);
@@ -136,14 +137,21 @@ void rethook_free(struct rethook *rh)
 	call_rcu(&rh->rcu, rethook_free_rcu);
 }
 
-/* Reserve memory for the data of the owner, with a node in front of them */
+/* Test if the data of the owner fit in a frame, behind the node */
+static __always_inline bool rethook_fits(const struct rethook *rh)
+{
+	return rh->size <= offsetofend(struct fgraph_frame, hook_data) -
+			   offsetof(struct fgraph_frame, hook);
+}
+
+/* Take memory for the data of the owner, with a node in front of them */
 static noinline notrace __kprobes struct rethook_node *
 rethook_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct rethook *rh = frame->hook.rethook;
 	struct rethook_node *node;
 
-	node = fgraph_stack_reserve(stack, frame, FGRAPH_USER_RETHOOK, rh->size);
+	node = fgraph_stack_take(stack, frame, rh->size);
 	if (likely(node))
 		node->rethook = rh;
 	else
@@ -198,9 +206,9 @@ struct rethook_node *rethook_try_get(struct rethook *rh)
 
 	atomic_set(&frame->users, 0);
 	frame->hook.rethook = rh;
-	frame->hook.generation = rh->generation;
+	frame->generation = rh->generation;
 
-	if (likely(rh->size == sizeof(frame->hook)))
+	if (likely(rethook_fits(rh)))
 		return &frame->hook;
 
 	return rethook_reserve(stack, frame);
@@ -276,15 +284,11 @@ rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
 	 * the data are not older than the handler.
 	 */
 	handler = smp_load_acquire(&rh->handler);
-	if (unlikely(!handler || node->generation != rh->generation))
+	if (unlikely(!handler || frame->generation != rh->generation))
 		return;
 
-	if (rh->size != sizeof(*node)) {
-		struct fgraph_reserved *data;
-
-		data = (void *)stack->data + frame->data - 1;
-		node = (void *)data->data;
-	}
+	if (unlikely(!rethook_fits(rh)))
+		node = (void *)stack->data + frame->data - 1;
 	/*
 	 * If the node is in the frame, this overwrites &fgraph_frame.ret with
 	 * the original address. Unwinders then find that address in this frame.

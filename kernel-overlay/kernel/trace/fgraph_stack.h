@@ -32,12 +32,16 @@
  *		a hook, by arch_rethook_trampoline. Zero while the frame is being
  *		pushed
  * @func:	the traced function
+ * @retval:	in place of @func while return callbacks run, what the function
+ *		returned; not if ftrace_graph_saved_retval() finds it
  * @calltime:	time of the call, in ns of trace_clock_local(); zero if all its
  *		users set &fgraph_ops.no_times
  * @sleeptime:	&task_struct.ftrace_sleeptime at that time, in ns; valid if
  *		@calltime is not zero
  * @hook:	in place of these, for a hook of a kretprobe or an fprobe;
  *		&rethook_node.ret_addr is @ret
+ * @hook_data:	room for the data of its owner; not used if they need more
+ * @generation:	&rethook.generation at the time of the call
  * @retp:	location of the replaced return address on the stack
  * @users:	mask of the users whose return callbacks are to be called, by
  *		&fgraph_ops.idx. Other tasks remove unregistered users, so it
@@ -51,12 +55,19 @@ struct fgraph_frame {
 	union {
 		struct {
 			unsigned long		ret;
-			unsigned long		func;
+			union {
+				unsigned long	func;
+				unsigned long	retval;
+			};
 			unsigned long long	calltime;
 			unsigned long long	sleeptime;
 		};
 #ifdef CONFIG_FGRAPH_RETHOOK
-		struct rethook_node		hook;
+		struct {
+			struct rethook_node	hook;
+			u64			hook_data;
+			unsigned long		generation;
+		};
 #endif
 	};
 #ifdef HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
@@ -121,6 +132,9 @@ struct fgraph_stack_user {
  *        | task_var[]        |           8 | data[], size rounded up      |
  *   4080 | list              |             +------------------------------+
  *   4096 +-------------------+
+ *
+ * The data of a hook, if they do not fit in its frame, are a struct
+ * rethook_node and what its owner keeps behind it.
  *
  * top is &task_struct.curr_ret_stack, relative to frames; end is data_used,
  * relative to data.
@@ -252,10 +266,9 @@ fgraph_stack_pop(struct fgraph_stack *stack, int *top,
 }
 
 /**
- * fgraph_stack_reserve - reserve data for the call that is being pushed
+ * fgraph_stack_take - take space of the data for the call that is being pushed
  * @stack:	the shadow stack of the current task
  * @frame:	its newest frame, which has no return address yet
- * @user:	index of the user that the data is for
  * @size:	number of bytes
  *
  * The space is allocated first, so that no interrupt overwrites what is written
@@ -263,17 +276,15 @@ fgraph_stack_pop(struct fgraph_stack *stack, int *top,
  * &fgraph_frame.data already marks the end of the data of older frames.
  *
  * Context: any, including NMI; @stack must be that of the current task.
- * Return: the data, aligned to FGRAPH_ALIGN and not initialized; NULL if the
- * space is used up.
+ * Return: the space, aligned to FGRAPH_ALIGN and not initialized; NULL if there
+ * is not enough left.
  */
 static inline void *
-fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
-		     unsigned int user, unsigned int size)
+fgraph_stack_take(struct fgraph_stack *stack, struct fgraph_frame *frame,
+		  unsigned int size)
 {
 	unsigned int offset = stack->data_used;
-	unsigned int end = offset + sizeof(struct fgraph_reserved) +
-			   ALIGN(size, FGRAPH_ALIGN);
-	struct fgraph_reserved *data;
+	unsigned int end = offset + ALIGN(size, FGRAPH_ALIGN);
 
 	if (end > FGRAPH_DATA_SIZE)
 		return NULL;
@@ -284,7 +295,30 @@ fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
 	WRITE_ONCE(stack->data_used, end);
 	fgraph_stack_window();
 
-	data = (struct fgraph_reserved *)(stack->data + offset);
+	return stack->data + offset;
+}
+
+/**
+ * fgraph_stack_reserve - reserve data for the call that is being pushed
+ * @stack:	the shadow stack of the current task
+ * @frame:	its newest frame, which has no return address yet
+ * @user:	index of the user that the data is for
+ * @size:	number of bytes
+ *
+ * Context: as for fgraph_stack_take().
+ * Return: the data, aligned to FGRAPH_ALIGN and not initialized; NULL if the
+ * space is used up.
+ */
+static inline void *
+fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
+		     unsigned int user, unsigned int size)
+{
+	struct fgraph_reserved *data;
+
+	data = fgraph_stack_take(stack, frame, sizeof(*data) + size);
+	if (!data)
+		return NULL;
+
 	data->user = user;
 	data->size = size;
 
@@ -295,6 +329,26 @@ fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
 static __always_inline unsigned long *fgraph_task_var(struct fgraph_ops *gops)
 {
 	return &current->ret_stack->task_var[gops->idx];
+}
+
+/*
+ * Inline version of fgraph_get_retval(). Few users need the return value, so it
+ * is not passed to all of them.
+ */
+static __always_inline unsigned long fgraph_retval(void)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	struct fgraph_frame *frame = fgraph_stack_top(current->ret_stack,
+						      current->curr_ret_stack);
+
+# ifdef ftrace_graph_saved_retval
+	return *ftrace_graph_saved_retval(frame->retp);
+# else
+	return frame->retval;
+# endif
+#else
+	return 0;
+#endif
 }
 
 struct fgraph_frame *fgraph_stack_walk(struct fgraph_stack *stack,

@@ -29,7 +29,7 @@
  * functions get one. Functions of the other sets call the list function, as
  * they do without sets.
  *
- * Life cycle of a set. ftrace_lock is held in each step, but not while waiting:
+ * Life cycle of a set. ftrace_lock is held in each step:
  *
  *   created    by ftrace_mux_join() or ftrace_mux_leave(), for the first record
  *     |        with these ops; the record gets a fresh slot
@@ -47,13 +47,17 @@
  *     v
  *   retired    by ftrace_mux_finish(), which frees the set and its slots and
  *     |        queues trampoline and jumps
- *     |  ftrace_synchronize(), synchronize_rcu_tasks(): tasks have left
+ *     |  a grace period: tasks have left
  *     v
- *   erased     by ftrace_mux_free_retired(), from the tree in which unwinders
- *     |        search with preemption disabled
- *     |  ftrace_synchronize(): unwinders have finished
+ *   erased     by ftrace_mux_advance(), from the tree in which unwinders search
+ *     |        with preemption disabled
+ *     |  another one: unwinders have finished
  *     v
- *   freed      by ftrace_mux_free_retired()
+ *   freed      by ftrace_mux_advance()
+ *
+ * Unregistering an ops waits for such a grace period in any case, with
+ * ftrace_lock held. If none is unregistered soon, ftrace_mux_free_retired()
+ * waits, without ftrace_lock.
  *
  * ftrace_mux_prepare() retires only the trampoline if another set is selected
  * instead; the jumps then lead to the list function.
@@ -77,7 +81,7 @@
  * bytes, and a few microseconds of an update in which an ops joins or leaves
  * its set. Zero disables sets.
  */
-static unsigned int max_sets = 128;
+static unsigned int max_sets = 1024;
 
 /* ftrace_lock protects everything below */
 
@@ -939,6 +943,29 @@ static void ftrace_mux_update_jumps(void)
 			set->tramp = NULL;
 		}
 	}
+}
+
+/**
+ * ftrace_mux_disarm - make all jumps lead to the list function
+ *
+ * When ftrace has failed, functions may call jumps for ever. Unlike trampolines,
+ * the list function does not call ops that are unregistered.
+ *
+ * Context: ftrace_lock held, text_mutex not held; may sleep.
+ */
+void ftrace_mux_disarm(void)
+{
+	struct ftrace_slot *slot;
+	struct ftrace_set *set;
+
+	list_for_each_entry(set, &ftrace_sets, list) {
+		list_for_each_entry(slot, &set->slots, list) {
+			if (slot->jump)
+				ftrace_mux_jump_redirect(slot->jump, NULL, true);
+		}
+	}
+
+	arch_ftrace_mux_sync();
 }
 
 /**

@@ -13,8 +13,12 @@
 #include "ftrace_internal.h"
 #include "ftrace_mux.h"
 
-/* Jumps and trampolines to be freed. Protected by ftrace_lock */
+/*
+ * Jumps and trampolines to be freed: those that tasks may be in, and those that
+ * only unwinders may still use. Protected by ftrace_lock
+ */
 static LIST_HEAD(ftrace_mux_retired);
+static LIST_HEAD(ftrace_mux_erased);
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 
@@ -461,15 +465,48 @@ void ftrace_mux_tramp_stale(struct ftrace_mux_tramp *tramp)
 		ftrace_subset_set_data(&tramp->subsets[i], FTRACE_SUBSET_STALE);
 }
 
+/* How long to wait for another change whose grace period can be used */
+#define FTRACE_MUX_FREE_DELAY	(HZ / 4)
+
+/*
+ * A grace period has elapsed, so that no task is in the code of @retired, and
+ * no unwinder uses that of @erased. Free the latter. Erase @retired from the
+ * tree, and move it to @erased.
+ */
+static void ftrace_mux_advance(struct list_head *retired, struct list_head *erased)
+{
+	struct ftrace_mux_code *code, *next;
+
+	list_for_each_entry_safe(code, next, erased, retired) {
+		arch_ftrace_code_free(code);
+		if (code->tramp)
+			ftrace_mux_tramp_free(code->tramp);
+		else
+			kfree(container_of(code, struct ftrace_mux_jump, code));
+	}
+	INIT_LIST_HEAD(erased);
+
+	list_for_each_entry(code, retired, retired)
+		ftrace_mux_code_erase(code);
+	list_splice_init(retired, erased);
+}
+
+static void ftrace_mux_free_retired(struct work_struct *work);
+static DECLARE_DELAYED_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
+
 /* Free retired code. Does not hold ftrace_lock while it waits for tasks */
 static void ftrace_mux_free_retired(struct work_struct *work)
 {
-	struct ftrace_mux_code *code, *next;
 	LIST_HEAD(retired);
+	LIST_HEAD(erased);
 
 	mutex_lock(&ftrace_lock);
 	list_splice_init(&ftrace_mux_retired, &retired);
+	list_splice_init(&ftrace_mux_erased, &erased);
 	mutex_unlock(&ftrace_lock);
+
+	if (list_empty(&retired) && list_empty(&erased))
+		return;
 
 	/* Wait for tasks in the code, like ftrace_ops_release_trampoline() */
 	ftrace_synchronize();
@@ -478,29 +515,35 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 
 	mutex_lock(&ftrace_lock);
 	/* If patching failed, functions may still call the code */
-	if (ftrace_is_dead()) {
-		mutex_unlock(&ftrace_lock);
-		return;
-	}
-	list_for_each_entry(code, &retired, retired)
-		ftrace_mux_code_erase(code);
-	mutex_unlock(&ftrace_lock);
-
-	/* Wait for unwinders that have found the code */
-	ftrace_synchronize();
-
-	mutex_lock(&ftrace_lock);
-	list_for_each_entry_safe(code, next, &retired, retired) {
-		arch_ftrace_code_free(code);
-		if (code->tramp)
-			ftrace_mux_tramp_free(code->tramp);
-		else
-			kfree(container_of(code, struct ftrace_mux_jump, code));
+	if (!ftrace_is_dead()) {
+		ftrace_mux_advance(&retired, &erased);
+		list_splice(&erased, &ftrace_mux_erased);
+		if (!list_empty(&ftrace_mux_erased))
+			queue_delayed_work(system_long_wq, &ftrace_mux_free_work,
+					   FTRACE_MUX_FREE_DELAY);
 	}
 	mutex_unlock(&ftrace_lock);
 }
 
-static DECLARE_WORK(ftrace_mux_free_work, ftrace_mux_free_retired);
+/**
+ * ftrace_mux_synchronized - use a grace period to free retired code
+ *
+ * Call this when all tasks have left the code that was retired before, and all
+ * sections with preemption disabled have ended.
+ *
+ * Context: ftrace_lock held since before the grace period; may sleep.
+ */
+void ftrace_mux_synchronized(void)
+{
+	if (unlikely(ftrace_is_dead()))
+		return;
+
+	ftrace_mux_advance(&ftrace_mux_retired, &ftrace_mux_erased);
+	/* The next change that waits for tasks may free the rest */
+	if (!list_empty(&ftrace_mux_erased))
+		mod_delayed_work(system_long_wq, &ftrace_mux_free_work,
+				 FTRACE_MUX_FREE_DELAY);
+}
 
 /**
  * ftrace_mux_retire - free a jump or a trampoline when no task is in it
@@ -515,5 +558,6 @@ void ftrace_mux_retire(struct ftrace_mux_code *code)
 	if (code->tramp)
 		ftrace_mux_tramp_stale(code->tramp);
 	list_add(&code->retired, &ftrace_mux_retired);
-	queue_work(system_long_wq, &ftrace_mux_free_work);
+	queue_delayed_work(system_long_wq, &ftrace_mux_free_work,
+			   FTRACE_MUX_FREE_DELAY);
 }

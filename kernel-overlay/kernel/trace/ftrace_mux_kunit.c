@@ -462,6 +462,50 @@ static void mux_parent_changes(struct kunit *test)
 		KUNIT_EXPECT_NOT_NULL(test, tracers[1].regs);
 }
 
+/* Task in which ftrace fails when it allocates memory */
+static struct task_struct *failing;
+
+static notrace void fail_ftrace(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	if (current == failing && in_task())
+		ftrace_disabled = 1;
+}
+
+static struct ftrace_ops failing_ops = { .func = fail_ftrace };
+
+/*
+ * If ftrace fails before call sites are patched, functions call jumps of sets
+ * with an ops that is unregistered, but do not call the ops.
+ */
+static void mux_failure(struct kunit *test)
+{
+	/* Called when the tracer leaves its set, before call sites are patched */
+	unsigned char filter[] = "*kmalloc*";
+
+	start(test, 0, FN_A);
+	start(test, 1, FN_A);
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter(&failing_ops, filter,
+						   strlen(filter), 1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&failing_ops));
+
+	failing = current;
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	failing = NULL;
+	KUNIT_EXPECT_TRUE(test, ftrace_is_dead());
+	KUNIT_EXPECT_NE(test, 0U, slot_of(0));
+	expect_calls(test);
+
+	/* Patch the call sites now */
+	ftrace_disabled = 0;
+	ftrace_mux_limit(1024);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&failing_ops));
+	ftrace_free_filter(&failing_ops);
+	expect_single(test, 0);
+	expect_calls(test);
+	expect_audit(test);
+}
+
 /* Call the traced function from its own callback */
 static notrace void recurse(struct mux_tracer *tracer, struct ftrace_regs *fregs)
 {
@@ -900,6 +944,7 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_limit),
 	KUNIT_CASE(mux_regs),
 	KUNIT_CASE(mux_parent_changes),
+	KUNIT_CASE(mux_failure),
 	KUNIT_CASE(mux_recursion),
 	KUNIT_CASE(mux_unwind),
 	KUNIT_CASE(mux_many),

@@ -34,14 +34,16 @@
  *     |        from the table, so that no record is assigned to them
  *     v
  *   retired    by ftrace_mux_finish(), after call sites have been patched
- *     |  synchronize_rcu_tasks_rude(), synchronize_rcu_tasks(), and the end of
- *     |  CPU hotplug: tasks have left
+ *     |  ftrace_synchronize(true): tasks have left
  *     v
  *   freed      by ftrace_mux_free_retired()
  */
 #include <kunit/static_stub.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/list_sort.h>
+#include <linux/memory.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -54,22 +56,67 @@
 /* All sets */
 static LIST_HEAD(ftrace_sets);
 /* Sets with all members registered, by hash of the members */
-static DEFINE_HASHTABLE(ftrace_set_table, 8);
+static DEFINE_HASHTABLE(ftrace_set_table, 10);
 /* Sets that tasks may still be using, to be freed */
 static LIST_HEAD(ftrace_sets_retired);
 /* Slots whose jumps tasks may still be executing, to be freed */
 static LIST_HEAD(ftrace_slots_retired);
 
-/* ftrace_mux_prepare() and ftrace_mux_finish() have something to update */
-static bool ftrace_mux_dirty;
-/* Some traced functions have no set; ftrace_mux_track() looks for their ops */
-static bool ftrace_mux_untracked;
-/* At the next update, sets may get the trampoline or slot that they lack */
-static bool ftrace_mux_retry;
-/* Some sets have no trampoline, as there are too many */
-static bool ftrace_mux_limited;
+/*
+ * How many sets have functions at most. Tracers with unrelated filters can give
+ * each function a set of its own. Each takes 512 bytes or more, and each update
+ * visits all of them several times. Functions without a set call the list function,
+ * which walks all ops. Zero turns sets off. KUnit tests change it.
+ */
+unsigned int ftrace_mux_max_sets = 4096;
+module_param_named(max_sets, ftrace_mux_max_sets, uint, 0444);
+/* How many have functions now. Others are unused until ftrace_mux_finish() */
+static unsigned int ftrace_mux_nr_sets;
+
+/**
+ * enum ftrace_mux_state - what the next update has to do
+ * @FTRACE_MUX_IDLE:	nothing
+ * @FTRACE_MUX_MOVED:	functions have moved to other sets. Let the list function
+ *			and jumps use these, and retire what is unused
+ * @FTRACE_MUX_CODE:	a set may get a trampoline or slot that it lacks. Create
+ *			it, and patch functions that have not moved
+ * @FTRACE_MUX_TRACK:	traced functions may get a set that they lack. Test all
+ *			filters to find it
+ *
+ * Each state includes what has to be done in those before it:
+ *
+ *   state      event                                            next state
+ *
+ *   any        a function moves                                 MOVED, or as it was
+ *   any        no memory for a set, or for a function           TRACK
+ *   any        no function belongs to a set any more, and       CODE or TRACK
+ *              ftrace_mux_limited is CODE or TRACK
+ *   not IDLE   ftrace_mux_prepare() starts                      MOVED
+ *   MOVED      it has no memory for a trampoline or slot        CODE
+ *   MOVED      ftrace_mux_finish()                              IDLE
+ *
+ * An update that starts in CODE or TRACK but lacks memory again ends in that state.
+ */
+enum ftrace_mux_state {
+	FTRACE_MUX_IDLE,
+	FTRACE_MUX_MOVED,
+	FTRACE_MUX_CODE,
+	FTRACE_MUX_TRACK,
+};
+
+static enum ftrace_mux_state ftrace_mux_state;
+/*
+ * The state to enter once there are fewer sets: TRACK if functions have none because
+ * there are too many, else CODE if some have no trampoline for that reason
+ */
+static enum ftrace_mux_state ftrace_mux_limited;
 /* Incremented to invalidate each cached struct ftrace_set_change */
 static unsigned long ftrace_mux_generation = 1;
+
+static void ftrace_mux_need(enum ftrace_mux_state state)
+{
+	ftrace_mux_state = max(ftrace_mux_state, state);
+}
 
 static bool ftrace_set_has(struct ftrace_set *set, struct ftrace_ops *ops)
 {
@@ -102,12 +149,36 @@ struct ftrace_set *ftrace_set_alloc(unsigned int nr)
 	return set;
 }
 
+/* Without memory, the next update tries again */
+static struct ftrace_set *ftrace_set_new(unsigned int nr)
+{
+	struct ftrace_set *set = ftrace_set_alloc(nr);
+
+	if (!set)
+		ftrace_mux_need(FTRACE_MUX_TRACK);
+
+	return set;
+}
+
 static u32 ftrace_set_key(struct ftrace_set *set)
 {
 	return jhash(set->members, array_size(set->nr, sizeof(*set->members)), 0);
 }
 
-/* Add @set. If a set with the same ops exists, free @set and return that one */
+/* May functions come to a set without any? If not, its functions have no set */
+static bool ftrace_set_fits(void)
+{
+	if (likely(ftrace_mux_nr_sets < ftrace_mux_max_sets))
+		return true;
+
+	ftrace_mux_limited = FTRACE_MUX_TRACK;
+	return false;
+}
+
+/*
+ * Add @set. If a set with the same ops exists, free @set and return that one. If
+ * there are too many, free it and return NULL.
+ */
 static struct ftrace_set *ftrace_set_find(struct ftrace_set *set)
 {
 	u32 key = ftrace_set_key(set);
@@ -122,6 +193,11 @@ static struct ftrace_set *ftrace_set_find(struct ftrace_set *set)
 		}
 	}
 
+	if (!ftrace_set_fits()) {
+		kfree(set);
+		return NULL;
+	}
+
 	ftrace_set_init(set);
 	hash_add(ftrace_set_table, &set->hash, key);
 	list_add_tail(&set->list, &ftrace_sets);
@@ -130,14 +206,15 @@ static struct ftrace_set *ftrace_set_find(struct ftrace_set *set)
 }
 
 /*
- * Get the set with the members of @old and @ops; NULL on allocation failure. A
- * set lists its members in the order in which the list function calls them.
+ * Get the set with the members of @old and @ops; NULL on allocation failure, or if
+ * there are too many. A set lists its members in the order in which the list
+ * function calls them.
  */
 static struct ftrace_set *
 ftrace_set_join(struct ftrace_set *old, struct ftrace_ops *ops)
 {
 	unsigned int i, before = 0, nr = old ? old->nr : 0;
-	struct ftrace_set *set = ftrace_set_alloc(nr + 1);
+	struct ftrace_set *set = ftrace_set_new(nr + 1);
 	struct ftrace_ops *op;
 
 	if (!set)
@@ -162,7 +239,7 @@ ftrace_set_join(struct ftrace_set *old, struct ftrace_ops *ops)
 static struct ftrace_set *
 ftrace_set_leave(struct ftrace_set *old, struct ftrace_ops *ops)
 {
-	struct ftrace_set *set = ftrace_set_alloc(old->nr - 1);
+	struct ftrace_set *set = ftrace_set_new(old->nr - 1);
 	unsigned int i, nr = 0;
 
 	if (!set)
@@ -188,11 +265,9 @@ ftrace_set_make_next(struct ftrace_set *old, struct ftrace_ops *ops, bool join,
 
 	/* A joining ops must not be in the set yet, a leaving one must be */
 	if (WARN_ON_ONCE(old && ftrace_set_has(old, ops) == join)) {
-		ftrace_mux_untracked = true;
+		ftrace_mux_need(FTRACE_MUX_TRACK);
 	} else if (join || old->nr > 1) {
 		to = join ? ftrace_set_join(old, ops) : ftrace_set_leave(old, ops);
-		if (!to)
-			ftrace_mux_untracked = true;
 	}
 	change->ops = ops;
 	change->to = to;
@@ -228,30 +303,32 @@ static __always_inline void
 ftrace_rec_set_set(struct dyn_ftrace *rec, struct ftrace_mux_func *func,
 		   struct ftrace_set *to)
 {
+	/* It may have become unused earlier in this update */
+	if (to && !to->records && !ftrace_set_fits())
+		to = NULL;
 	if (!func && to)
 		func = ftrace_mux_add_func(rec->ip);
-	ftrace_mux_dirty = true;
-
-	if (!func) {
-		if (to)
-			ftrace_mux_untracked = true;
+	ftrace_mux_need(func || !to ? FTRACE_MUX_MOVED : FTRACE_MUX_TRACK);
+	if (!func)
 		return;
-	}
 
-	if (func->set)
-		func->set->records--;
-	if (to)
-		to->records++;
+	if (func->set && !--func->set->records) {
+		ftrace_mux_nr_sets--;
+		ftrace_mux_need(ftrace_mux_limited);
+	}
+	if (to && !to->records++)
+		ftrace_mux_nr_sets++;
 	ftrace_mux_change_func(func, to);
 }
 
 /*
  * An ops joins, and @rec has no set. If that is not the first ops of @rec, an
- * allocation has failed, and ftrace_mux_track() is going to find all of them.
+ * allocation has failed or there were too many sets, and ftrace_mux_track() is going
+ * to find all of them.
  */
 static bool ftrace_rec_is_new(struct dyn_ftrace *rec)
 {
-	return ftrace_rec_count(rec) == 1 && !ftrace_mux_untracked;
+	return ftrace_rec_count(rec) == 1 && ftrace_mux_state != FTRACE_MUX_TRACK;
 }
 
 /**
@@ -305,21 +382,17 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 	ftrace_rec_set_set(rec, func, NULL);
 	ftrace_mux_patch_site(rec, false);
 	ftrace_mux_remove_func(func);
-	/* The next update may have a trampoline for another set */
-	ftrace_mux_retry |= ftrace_mux_limited;
 }
 
 /* Find the set of @rec by testing all filters */
 static void ftrace_rec_track(struct dyn_ftrace *rec)
 {
 	unsigned int nr = 0, max = ftrace_rec_count(rec);
-	struct ftrace_set *set = ftrace_set_alloc(max);
+	struct ftrace_set *set = ftrace_set_new(max);
 	struct ftrace_ops *op;
 
-	if (!set) {
-		ftrace_mux_untracked = true;
+	if (!set)
 		return;
-	}
 
 	do_for_each_ftrace_op(op, ftrace_ops_list) {
 		/* Pass a pointer in place of registers that have been saved */
@@ -330,11 +403,14 @@ static void ftrace_rec_track(struct dyn_ftrace *rec)
 		nr++;
 	} while_for_each_ftrace_op(op);
 
-	if (WARN_ON_ONCE(nr != max))
+	if (WARN_ON_ONCE(nr != max)) {
 		kfree(set);
-	else
-		ftrace_rec_set_set(rec, ftrace_mux_find(rec->ip),
-				   ftrace_set_find(set));
+		return;
+	}
+
+	set = ftrace_set_find(set);
+	if (set)
+		ftrace_rec_set_set(rec, ftrace_mux_find(rec->ip), set);
 }
 
 /* Find the ops that trace the functions of records without a set */
@@ -343,8 +419,6 @@ static void ftrace_mux_track(void)
 	struct ftrace_page *pg;
 	struct dyn_ftrace *rec;
 
-	ftrace_mux_untracked = false;
-
 	for_each_ftrace_rec(pg, rec) {
 		if (ftrace_rec_is_skipped(rec) || !ftrace_rec_count(rec) ||
 		    ftrace_func_set(ftrace_mux_find(rec->ip)))
@@ -352,7 +426,7 @@ static void ftrace_mux_track(void)
 
 		ftrace_rec_track(rec);
 		/* Try again at the next update, rather than for each record */
-		if (ftrace_mux_untracked)
+		if (ftrace_mux_state == FTRACE_MUX_TRACK)
 			return;
 		cond_resched();
 	}
@@ -367,20 +441,15 @@ static void ftrace_mux_track(void)
 unsigned int ftrace_mux_max_trampolines = 1024;
 
 /*
- * Create missing trampolines, and make jumps lead to those of the new sets.
- * Return: true if a set that was above the limit has got a trampoline.
+ * Create missing trampolines and slots, and make jumps lead to the trampolines of
+ * the new sets.
+ * Return: true if call sites have to be patched before some of the jumps.
  */
 static bool ftrace_mux_make_code(void)
 {
-	bool limited = ftrace_mux_limited, patch = false;
 	struct ftrace_set *set;
 	unsigned int nr = 0;
-
-	if (!ftrace_mux_dirty && !ftrace_mux_retry)
-		return false;
-	ftrace_mux_dirty = true;
-	ftrace_mux_retry = false;
-	ftrace_mux_limited = false;
+	bool late;
 
 	/* Sets without records are about to be retired */
 	list_for_each_entry(set, &ftrace_sets, list)
@@ -390,25 +459,23 @@ static bool ftrace_mux_make_code(void)
 		if (set->ops.trampoline || set->nr < 2 || !set->records)
 			continue;
 		if (nr >= ftrace_mux_max_trampolines) {
-			ftrace_mux_limited = true;
+			ftrace_mux_limited = max(ftrace_mux_limited, FTRACE_MUX_CODE);
 			break;
 		}
 		if (!ftrace_set_make_trampoline(set))
-			ftrace_mux_retry = true;
+			ftrace_mux_need(FTRACE_MUX_CODE);
 		nr += !!set->ops.trampoline;
-		/* Functions that belong to it already do not call a jump yet */
-		patch |= limited && set->ops.trampoline;
 	}
 
 	ftrace_mux_count_moved();
-	ftrace_mux_redirect_slots();
+	late = ftrace_mux_redirect_slots();
 
 	list_for_each_entry(set, &ftrace_sets, list) {
 		if (!ftrace_set_make_slot(set))
-			ftrace_mux_retry = true;
+			ftrace_mux_need(FTRACE_MUX_CODE);
 	}
 
-	return patch;
+	return late;
 }
 
 /* Free code and slots that no task can be using any more */
@@ -438,6 +505,7 @@ static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *sl
 }
 #else
 static bool ftrace_mux_make_code(void) { return false; }
+static void ftrace_mux_redirect_late_slots(void) { }
 static void ftrace_mux_retire_slots(struct list_head *retired) { }
 static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *slots) { }
 #endif
@@ -455,15 +523,23 @@ static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *sl
  */
 bool ftrace_mux_prepare(void)
 {
-	bool patch;
+	enum ftrace_mux_state state = ftrace_mux_state;
+	bool patch = false;
 
 	if (unlikely(ftrace_is_dead()))
 		return false;
 
-	if (ftrace_mux_untracked)
-		ftrace_mux_track();
-
-	patch = ftrace_mux_make_code();
+	if (state != FTRACE_MUX_IDLE) {
+		ftrace_mux_state = FTRACE_MUX_MOVED;
+		/* Functions that lack a set still do, unless all are looked at */
+		if (ftrace_mux_limited != FTRACE_MUX_TRACK || state == FTRACE_MUX_TRACK)
+			ftrace_mux_limited = FTRACE_MUX_IDLE;
+		if (state == FTRACE_MUX_TRACK)
+			ftrace_mux_track();
+		patch = ftrace_mux_make_code();
+		/* Functions that have not moved do not call the new code yet */
+		patch |= state >= FTRACE_MUX_CODE;
+	}
 	patch |= ftrace_mux_update_funcs();
 	ftrace_mux_prepared = true;
 
@@ -496,7 +572,7 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 		return;
 
 	/* The list function, and callbacks that it has called */
-	ftrace_ops_synchronize();
+	ftrace_synchronize(true);
 
 	ftrace_mux_free_code_of(&sets, &slots);
 
@@ -519,10 +595,11 @@ void ftrace_mux_finish(void)
 
 	ftrace_mux_prepared = false;
 	/* After a failure of ftrace, the list function may use old sets */
-	if (!ftrace_mux_dirty || unlikely(ftrace_is_dead()))
+	if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))
 		return;
 
 	ftrace_mux_update_funcs();
+	ftrace_mux_redirect_late_slots();
 	ftrace_mux_retire_slots(&ftrace_slots_retired);
 
 	list_for_each_entry_safe(set, next, &ftrace_sets, list) {
@@ -533,7 +610,8 @@ void ftrace_mux_finish(void)
 	}
 
 	ftrace_mux_generation++;
-	ftrace_mux_dirty = false;
+	if (ftrace_mux_state == FTRACE_MUX_MOVED)
+		ftrace_mux_state = FTRACE_MUX_IDLE;
 	/*
 	 * "ftrace=function" starts before there are workqueues. Free it later.
 	 * With the delay, a tracer that stops soon does not have to wait for
@@ -544,20 +622,27 @@ void ftrace_mux_finish(void)
 }
 
 /**
- * ftrace_mux_command - get the command for an update of sets
+ * ftrace_mux_pending - has an update anything to do?
  *
  * Context: ftrace_lock held.
- * Return: zero if no set has to be updated. Otherwise FTRACE_UPDATE_SETS for
- * ftrace_run_update_code(), or FTRACE_UPDATE_CALLS if call sites have to be
- * patched in any case.
+ * Return: true if ftrace_mux_prepare() has to be called, even if no call site has
+ * to be patched so far.
  */
-int ftrace_mux_command(void)
+bool ftrace_mux_pending(void)
 {
-	/* Functions that had no slot or set are going to call the jump of one */
-	if (ftrace_mux_retry || ftrace_mux_untracked)
-		return FTRACE_UPDATE_CALLS;
+	return ftrace_mux_state != FTRACE_MUX_IDLE;
+}
 
-	return ftrace_mux_dirty ? FTRACE_UPDATE_SETS : 0;
+/**
+ * ftrace_mux_incomplete - does an update concern functions that have not moved?
+ *
+ * Context: ftrace_lock held.
+ * Return: true if functions lack a set, trampoline or slot that the next update
+ * tries to get for them.
+ */
+bool ftrace_mux_incomplete(void)
+{
+	return ftrace_mux_state > FTRACE_MUX_MOVED;
 }
 
 /**
@@ -585,6 +670,15 @@ void ftrace_mux_remove_ops(struct ftrace_ops *ops)
 }
 
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+static int ftrace_set_cmp(void *priv, const struct list_head *a,
+			  const struct list_head *b)
+{
+	struct ftrace_set *set_a = list_entry(a, struct ftrace_set, list);
+	struct ftrace_set *set_b = list_entry(b, struct ftrace_set, list);
+
+	return set_a->ops.trampoline > set_b->ops.trampoline;
+}
+
 /**
  * ftrace_mux_update_callback - update trampolines that call an ops
  * @ops:	a registered ops whose callback has changed
@@ -604,6 +698,10 @@ void ftrace_mux_update_callback(struct ftrace_ops *ops)
 	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
 		return;
 
+	/* Sorted by address, calls are patched in batches */
+	list_sort(NULL, &ftrace_sets, ftrace_set_cmp);
+
+	mutex_lock(&text_mutex);
 	list_for_each_entry(set, &ftrace_sets, list) {
 		/* So does ftrace_set_call_checked() */
 		if (!set->ops.trampoline || ftrace_set_shares_lock(set))
@@ -614,5 +712,7 @@ void ftrace_mux_update_callback(struct ftrace_ops *ops)
 						       ftrace_ops_get_func(ops));
 		}
 	}
+	arch_ftrace_mux_sync();
+	mutex_unlock(&text_mutex);
 }
 #endif

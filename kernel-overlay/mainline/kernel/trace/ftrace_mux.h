@@ -12,6 +12,7 @@
 #include <linux/rbtree_latch.h>
 #include <linux/rculist.h>
 
+struct ftrace_hash;
 struct ftrace_set;
 
 /**
@@ -41,12 +42,13 @@ struct ftrace_mux_code {
  * @ops:	has the jump as its trampoline. The call sites of functions call it
  * @code:	the jump
  * @list:	node in the list of all slots, or of those to be freed
- * @set:	set to whose trampoline the jump leads
+ * @set:	set to whose trampoline the jump leads, or to that of its only member
  * @callers:	number of functions that call the jump
  * @moved:	number of @callers that belong to another set than @set, from
  *		ftrace_mux_count_moved() to ftrace_mux_redirect_slots()
  * @next:	the set that all @moved functions belong to now; NULL if not all of
  *		them belong to the same one
+ * @late:	the jump does not lead to @set before call sites have been patched
  */
 struct ftrace_slot {
 	struct ftrace_ops	ops;
@@ -56,6 +58,7 @@ struct ftrace_slot {
 	unsigned long		callers;
 	unsigned long		moved;
 	struct ftrace_set	*next;
+	bool			late;
 };
 
 /**
@@ -179,10 +182,13 @@ static __always_inline struct ftrace_set *ftrace_mux_find_set(unsigned long ip)
 	return READ_ONCE(func->called);
 }
 
+extern unsigned int ftrace_mux_max_sets;
+
 struct ftrace_set *ftrace_set_alloc(unsigned int nr);
 struct ftrace_mux_func *ftrace_mux_alloc_func(void);
 struct ftrace_mux_func *ftrace_mux_add_func(unsigned long ip);
-void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops);
+void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops,
+			    struct ftrace_hash *old);
 void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set);
 void ftrace_mux_remove_func(struct ftrace_mux_func *func);
 void ftrace_mux_free_func(struct ftrace_mux_func *func);
@@ -198,13 +204,16 @@ static inline struct ftrace_slot *ftrace_site_slot(struct ftrace_ops *site)
 }
 
 extern unsigned int ftrace_mux_max_trampolines;
+extern unsigned int ftrace_mux_max_calls;
+extern unsigned long ftrace_mux_min_callers;
 
 struct ftrace_slot *ftrace_slot_alloc(void);
 bool ftrace_set_shares_lock(struct ftrace_set *set);
 bool ftrace_set_make_trampoline(struct ftrace_set *set);
 bool ftrace_set_make_slot(struct ftrace_set *set);
 void ftrace_mux_count_moved(void);
-void ftrace_mux_redirect_slots(void);
+bool ftrace_mux_redirect_slots(void);
+void ftrace_mux_redirect_late_slots(void);
 void ftrace_mux_retire_slots(struct list_head *retired);
 void ftrace_mux_withdraw_code(struct ftrace_mux_code *code);
 void ftrace_mux_free_code(struct ftrace_mux_code *code);

@@ -184,17 +184,25 @@ static void expect_target(struct kunit *test, unsigned long ip,
 static void expect_site(struct kunit *test, struct ftrace_mux_func *func)
 {
 #if defined(CONFIG_FTRACE_MUX_TRAMPOLINES)
-	/* A single ops is called by its own trampoline */
-	bool tramp = func->set && func->set->nr > 1;
+	struct ftrace_set *set = func->set;
+	unsigned long tramp;
 
-	KUNIT_EXPECT_EQ(test, tramp, func->set && func->set->ops.trampoline);
-	KUNIT_EXPECT_EQ(test, tramp, !!func->site);
-	if (tramp && func->site) {
-		KUNIT_EXPECT_PTR_EQ(test, ftrace_site_slot(func->site)->set,
-				    func->set);
+	/* A single ops has a trampoline of its own */
+	KUNIT_EXPECT_EQ(test, set && set->nr > 1, set && set->ops.trampoline);
+	if (!set || (set->nr == 1 && ftrace_mux_min_callers > NR_FUNCS))
+		KUNIT_EXPECT_NULL(test, func->site);
+	else if (set->nr > 1 || ftrace_mux_min_callers == 1)
+		KUNIT_EXPECT_NOT_NULL(test, func->site);
+	if (!set)
+		return;
+
+	tramp = set->nr > 1 ? set->ops.trampoline : set->members[0]->trampoline;
+	if (func->site) {
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_site_slot(func->site)->set, set);
 		expect_target(test, func->ip, func->site->trampoline);
-		expect_target(test, func->site->trampoline,
-			      func->set->ops.trampoline);
+		expect_target(test, func->site->trampoline, tramp);
+	} else {
+		expect_target(test, func->ip, tramp);
 	}
 #elif defined(CONFIG_FTRACE_MUX_SITES)
 	KUNIT_EXPECT_PTR_EQ(test, func->site, func->set ? func->set->call : NULL);
@@ -257,6 +265,12 @@ static int mux_init(struct kunit *test)
 {
 	unsigned int i;
 
+	/* The tests know all ops of their functions, and count sets */
+	if (rcu_access_pointer(ftrace_ops_list) != &ftrace_list_end)
+		kunit_skip(test, "other ftrace_ops are registered");
+	if (!ftrace_mux_max_sets)
+		kunit_skip(test, "sets are turned off");
+
 	for (i = 0; i < NR_FUNCS; i++) {
 		func_ips[i] = ftrace_location((unsigned long)funcs[i]);
 		KUNIT_ASSERT_NE(test, 0UL, func_ips[i]);
@@ -271,15 +285,24 @@ static int mux_init(struct kunit *test)
 	return 0;
 }
 
+static void mux_unregister_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_TRACERS; i++) {
+		if (is_registered(&tracers[i]))
+			unregister_ftrace_function(&tracers[i].ops);
+	}
+}
+
 static void mux_exit(struct kunit *test)
 {
 	unsigned int i;
 
-	for (i = 0; tracers && i < NR_TRACERS; i++) {
-		if (is_registered(&tracers[i]))
-			unregister_ftrace_function(&tracers[i].ops);
+	if (tracers)
+		mux_unregister_all();
+	for (i = 0; tracers && i < NR_TRACERS; i++)
 		ftrace_free_filter(&tracers[i].ops);
-	}
 	kfree(tracers);
 	tracers = NULL;
 }
@@ -364,6 +387,44 @@ static void mux_random(struct kunit *test)
 		cond_resched();
 	}
 }
+
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+static unsigned long mux_min_callers;
+
+static void restore_min_callers(void *unused)
+{
+	ftrace_mux_min_callers = mux_min_callers;
+}
+
+/* Let functions of a single ops call a jump in this test if they are that many */
+static void set_min_callers(struct kunit *test, unsigned long nr)
+{
+	mux_min_callers = ftrace_mux_min_callers;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, restore_min_callers, NULL));
+	ftrace_mux_min_callers = nr;
+}
+
+/* The same while the functions of a single ops call a jump, or do not */
+static void mux_random_single(struct kunit *test)
+{
+	unsigned int step;
+
+	set_min_callers(test, 1);
+	for (step = 0; step < NR_STEPS; step++) {
+		if (step > NR_STEPS / 2)
+			ftrace_mux_min_callers = 1 + get_random_u32_below(NR_FUNCS);
+		random_step(test, 0);
+		if (step > NR_STEPS / 2)
+			ftrace_mux_min_callers = 2;
+		expect_sets_and_calls(test);
+		cond_resched();
+	}
+}
+
+#define MUX_RANDOM_SINGLE	KUNIT_CASE_SLOW(mux_random_single),
+#else
+#define MUX_RANDOM_SINGLE
+#endif
 
 static struct ftrace_set *alloc_or_fail(unsigned int nr)
 {
@@ -458,6 +519,92 @@ static void mux_alloc_fails(struct kunit *test)
 	}
 }
 
+static unsigned int mux_max_sets;
+
+static void restore_max_sets(void *unused)
+{
+	ftrace_mux_max_sets = mux_max_sets;
+}
+
+static void set_max_sets(struct kunit *test, unsigned int nr)
+{
+	/* An assertion that fails must not leave the limit */
+	mux_max_sets = ftrace_mux_max_sets;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, restore_max_sets, NULL));
+	ftrace_mux_max_sets = nr;
+}
+
+static bool has_set(unsigned int f)
+{
+	return ftrace_mux_find_set(func_ips[f]) != &ftrace_no_set;
+}
+
+/* With too many sets, functions have none until there are fewer */
+static void mux_max_sets_reached(struct kunit *test)
+{
+	set_max_sets(test, 2);
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_A);
+	expect_sets_and_calls(test);
+	start(test, 2, FN_B);
+	KUNIT_EXPECT_TRUE(test, has_set(0));
+	KUNIT_EXPECT_FALSE(test, has_set(1));
+	expect_calls(test);
+	/* An update has nothing to do for it as long as the others stay */
+	mutex_lock(&ftrace_lock);
+	KUNIT_EXPECT_FALSE(test, ftrace_mux_pending());
+	mutex_unlock(&ftrace_lock);
+	start(test, 3, FN_B);
+	KUNIT_EXPECT_FALSE(test, has_set(1));
+	expect_calls(test);
+
+	/* The update that retires the set of func_a() finds that of func_b() */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	expect_sets_and_calls(test);
+
+	/* An update that replaces all sets needs twice as many for a while */
+	start(test, 4, FN_ALL);
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[4], FN_B));
+	expect_sets_and_calls(test);
+}
+
+static unsigned int count_sets(void)
+{
+	unsigned int f, g, nr = 0;
+
+	for (f = 0; f < NR_FUNCS; f++) {
+		for (g = 0; g < f; g++) {
+			if (ftrace_mux_find_set(func_ips[g]) ==
+			    ftrace_mux_find_set(func_ips[f]))
+				break;
+		}
+		nr += g == f && has_set(f);
+	}
+
+	return nr;
+}
+
+/* Callbacks are invoked as ever, whatever the limit is */
+static void mux_max_sets_random(struct kunit *test)
+{
+	unsigned int step;
+
+	set_max_sets(test, 0);
+	for (step = 0; step < NR_STEPS / 4; step++) {
+		if (!(step % 8)) {
+			/* Below the limit again before it changes */
+			mux_unregister_all();
+			expect_sets_and_calls(test);
+			ftrace_mux_max_sets = get_random_u32_below(NR_FUNCS);
+		}
+		random_step(test, 0);
+		expect_calls(test);
+		KUNIT_EXPECT_LE(test, count_sets(), ftrace_mux_max_sets);
+		cond_resched();
+	}
+}
+
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 /* The jump that the call site of a function calls; zero for none */
 static unsigned long jump_of(unsigned int f)
@@ -524,29 +671,261 @@ static void mux_slots(struct kunit *test)
 	for (f = 1; f < NR_FUNCS; f++)
 		KUNIT_EXPECT_EQ(test, first, jump_of(f));
 
-	/* The others move to the same set, and keep their jump */
+	/* The others move to the same set. They are few, and share its jump */
 	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL));
 	expect_sets_and_calls(test);
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
 	expect_sets_and_calls(test);
+	for (f = 0; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_EQ(test, second, jump_of(f));
+
+	/* So does a function that comes back to them */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL & ~FN_B));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_NE(test, second, jump_of(1));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL));
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, second, jump_of(1));
+
+	/* Many keep theirs */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_A));
+	first = jump_of(1);
+	second = jump_of(0);
+	KUNIT_EXPECT_NE(test, second, first);
+	set_min_callers(test, NR_FUNCS - 1);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL));
+	expect_sets_and_calls(test);
 	KUNIT_EXPECT_EQ(test, second, jump_of(0));
 	for (f = 1; f < NR_FUNCS; f++)
 		KUNIT_EXPECT_EQ(test, first, jump_of(f));
+	restore_min_callers(NULL);
 
-	/* A function that comes back to them uses a jump that exists */
-	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL & ~FN_B));
-	expect_sets_and_calls(test);
-	KUNIT_EXPECT_NE(test, first, jump_of(1));
-	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[3], FN_ALL));
-	expect_sets_and_calls(test);
-
-	/* A single ops has no jump */
+	/* A single ops of few functions has no jump */
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
 	expect_sets_and_calls(test);
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
 	expect_sets_and_calls(test);
 	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
 }
+
+static void expect_jumps(struct kunit *test, unsigned int functions,
+			 unsigned long jump)
+{
+	unsigned int f;
+
+	expect_sets_and_calls(test);
+	for (f = 0; f < NR_FUNCS; f++) {
+		if (functions & BIT(f))
+			KUNIT_EXPECT_EQ_MSG(test, jump, jump_of(f), "function %u", f);
+	}
+}
+
+/* With many functions, a single ops is called through a jump, too */
+static void mux_single(struct kunit *test)
+{
+	unsigned long jump;
+
+	set_min_callers(test, NR_FUNCS);
+	start(test, 0, FN_ALL);
+	jump = jump_of(0);
+	KUNIT_EXPECT_NE(test, 0UL, jump);
+	expect_jumps(test, FN_ALL, jump);
+	expect_unwind(test, 0);
+
+	/* It is redirected when others start and stop */
+	start(test, 1, FN_ALL);
+	expect_jumps(test, FN_ALL, jump);
+	start(test, 2, FN_ALL);
+	expect_jumps(test, FN_ALL, jump);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	expect_jumps(test, FN_ALL, jump);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	expect_jumps(test, FN_ALL, jump);
+
+	/* A function that leaves comes back to it */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_ALL & ~FN_A));
+	expect_jumps(test, FN_A, 0);
+	expect_jumps(test, FN_ALL & ~FN_A, jump);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_ALL));
+	expect_jumps(test, FN_ALL, jump);
+
+	/* Another ops has it use another jump, but not for good */
+	start(test, 3, FN_A);
+	expect_jumps(test, FN_ALL & ~FN_A, jump);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+	KUNIT_EXPECT_NE(test, jump, jump_of(0));
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[3].ops));
+	expect_jumps(test, FN_ALL, jump);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
+	expect_jumps(test, FN_ALL, 0);
+
+	/* With few functions, call sites call the trampoline, until there are more */
+	start(test, 0, FN_A | FN_B);
+	expect_jumps(test, FN_ALL, 0);
+	start(test, 1, FN_A | FN_B);
+	jump = jump_of(0);
+	expect_jumps(test, FN_A | FN_B, jump);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+	expect_jumps(test, FN_ALL, 0);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[0], FN_ALL));
+	jump = jump_of(0);
+	KUNIT_EXPECT_NE(test, 0UL, jump);
+	expect_jumps(test, FN_ALL, jump);
+
+	/* An ops that changes the ip or saves all registers makes no difference */
+	tracers[4].ops.flags |= FTRACE_OPS_FL_IPMODIFY | SAVE_REGS;
+	start(test, 4, FN_ALL);
+	expect_jumps(test, FN_ALL, jump);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	expect_jumps(test, FN_ALL, jump);
+}
+
+/* All functions are called when call sites have been patched */
+static void call_and_redirect(void)
+{
+	unsigned int f;
+
+	kunit_deactivate_static_stub(kunit_get_current_test(),
+				     ftrace_mux_redirect_late_slots);
+	for (f = 0; f < NR_FUNCS; f++)
+		call(funcs[f]);
+	ftrace_mux_redirect_late_slots();
+}
+
+/* When most functions of a slot move, the call sites of the others are patched */
+static void mux_late(struct kunit *test)
+{
+	unsigned long jump;
+	unsigned int f;
+
+	set_min_callers(test, 1);
+	start(test, 0, FN_ALL);
+	jump = jump_of(0);
+	KUNIT_EXPECT_NE(test, 0UL, jump);
+
+	kunit_activate_static_stub(test, ftrace_mux_redirect_late_slots,
+				   call_and_redirect);
+	start(test, 1, FN_ALL & ~FN_A);
+	for (f = 0; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_EQ(test, 1UL, tracers[0].calls[f]);
+	KUNIT_EXPECT_EQ(test, 0UL, tracers[1].calls[0]);
+	KUNIT_EXPECT_NE(test, jump, jump_of(0));
+	expect_jumps(test, FN_ALL & ~FN_A, jump);
+
+	/* Those that stay have several ops here */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[1], FN_ALL));
+	start(test, 2, FN_ALL & ~FN_A);
+	expect_jumps(test, FN_ALL & ~FN_A, jump);
+	memset(tracers[0].calls, 0, sizeof(tracers[0].calls));
+	memset(tracers[1].calls, 0, sizeof(tracers[1].calls));
+	memset(tracers[2].calls, 0, sizeof(tracers[2].calls));
+	kunit_activate_static_stub(test, ftrace_mux_redirect_late_slots,
+				   call_and_redirect);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[2], FN_B));
+	for (f = 0; f < NR_FUNCS; f++)
+		KUNIT_EXPECT_EQ(test, 1UL, tracers[1].calls[f]);
+	KUNIT_EXPECT_EQ(test, 1UL, tracers[2].calls[1]);
+	KUNIT_EXPECT_EQ(test, 0UL, tracers[2].calls[0]);
+	expect_jumps(test, FN_ALL & ~(FN_A | FN_B), jump);
+	KUNIT_EXPECT_NE(test, jump, jump_of(1));
+}
+
+/* Without memory for a slot, a single ops is called by its trampoline */
+static void mux_single_no_slot(struct kunit *test)
+{
+	set_min_callers(test, 1);
+	kunit_activate_static_stub(test, ftrace_slot_alloc, no_slot);
+	start(test, 0, FN_ALL);
+	expect_calls(test);
+	start(test, 1, FN_ALL & ~FN_B);
+	expect_calls(test);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(1));
+	kunit_deactivate_static_stub(test, ftrace_slot_alloc);
+
+	/* The next update makes up for it */
+	start(test, 2, FN_A);
+	expect_sets_and_calls(test);
+}
+
+#ifdef CONFIG_X86_64
+/* When ftrace has failed, all jumps lead to the list function */
+static void mux_disarm(struct kunit *test)
+{
+	unsigned int f;
+
+	set_min_callers(test, 1);
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_A);
+	KUNIT_EXPECT_NE(test, jump_of(0), jump_of(1));
+
+	mutex_lock(&ftrace_lock);
+	ftrace_mux_disarm();
+	mutex_unlock(&ftrace_lock);
+
+	for (f = 0; f < NR_FUNCS; f++) {
+		unsigned long jump = jump_of(f);
+
+		KUNIT_ASSERT_NE(test, 0UL, jump);
+		expect_target(test, jump, FTRACE_REGS_ADDR);
+	}
+	expect_calls(test);
+
+	/* It has not failed here */
+	start(test, 2, FN_ALL);
+	expect_sets_and_calls(test);
+}
+
+#define MUX_DISARM	KUNIT_CASE(mux_disarm),
+#else
+#define MUX_DISARM
+#endif
+
+#if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
+static struct ftrace_ops direct_ops;
+
+static void unregister_direct(void *direct)
+{
+	if (direct_ops.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_direct(&direct_ops, (unsigned long)direct, true);
+}
+
+/* Functions with nothing but a direct caller call it, others a jump */
+static void mux_direct(struct kunit *test)
+{
+	void *direct = ftrace_stub_direct_tramp;
+
+	set_min_callers(test, 1);
+	/* Of FN_A and FN_B */
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ips(&direct_ops, func_ips, 2, 0, 1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_direct(&direct_ops,
+							(unsigned long)direct));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, unregister_direct, direct));
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	expect_target(test, func_ips[0], (unsigned long)direct);
+
+	start(test, 0, FN_ALL);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+	KUNIT_EXPECT_NE(test, jump_of(0), jump_of(2));
+	expect_target(test, func_ips[0], jump_of(0));
+	expect_calls(test);
+
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[0], FN_ALL & ~FN_A));
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	expect_target(test, func_ips[0], (unsigned long)direct);
+	expect_target(test, func_ips[1], jump_of(1));
+	expect_calls(test);
+
+	/* The tracer alone remains, on whatever jump */
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[0], FN_ALL));
+	unregister_direct(direct);
+	expect_sets_and_calls(test);
+}
+
+#define MUX_DIRECT	KUNIT_CASE(mux_direct),
+#else
+#define MUX_DIRECT
+#endif
 
 /* Without memory for a slot, functions call the list function */
 static void mux_no_slot(struct kunit *test)
@@ -569,6 +948,25 @@ static void mux_no_slot(struct kunit *test)
 	start(test, 4, FN_A);
 	expect_sets_and_calls(test);
 	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+}
+
+/* Also if a set gets the slot that it lacks by the redirection of a jump */
+static void mux_no_slot_redirect(struct kunit *test)
+{
+	start(test, 0, FN_A | FN_B);
+	start(test, 1, FN_A);
+	start(test, 2, FN_A);
+	expect_sets_and_calls(test);
+
+	kunit_activate_static_stub(test, ftrace_slot_alloc, no_slot);
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[1], FN_A | FN_B));
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(1));
+	expect_calls(test);
+	/* The jump of func_a() leads to the set of func_b(), which does not move */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
+	kunit_deactivate_static_stub(test, ftrace_slot_alloc);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+	expect_sets_and_calls(test);
 }
 
 /* If there are too many sets, the functions of the last ones call the list function */
@@ -635,6 +1033,36 @@ static void mux_limit_retire(struct kunit *test)
 	/* func_a() keeps its jump, so that no other call site has to be patched */
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[2].ops));
 	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+	expect_sets_and_calls(test);
+}
+
+static unsigned int mux_max_calls;
+
+static void restore_max_calls(void *unused)
+{
+	ftrace_mux_max_calls = mux_max_calls;
+}
+
+/* Functions of too many ops call the list function, and no update tries to mend that */
+static void mux_max_calls_exceeded(struct kunit *test)
+{
+	mux_max_calls = ftrace_mux_max_calls;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, restore_max_calls, NULL));
+
+	ftrace_mux_max_calls = 2;
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_ALL);
+	expect_sets_and_calls(test);
+	start(test, 2, FN_A);
+	KUNIT_EXPECT_EQ(test, 0UL, jump_of(0));
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(1));
+	expect_calls(test);
+	mutex_lock(&ftrace_lock);
+	KUNIT_EXPECT_FALSE(test, ftrace_mux_pending());
+	mutex_unlock(&ftrace_lock);
+
+	/* With fewer, they call a trampoline again */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
 	expect_sets_and_calls(test);
 }
 
@@ -825,6 +1253,53 @@ static void mux_callback(struct kunit *test)
 	}
 }
 
+#if defined(CONFIG_FTRACE_MUX_TRAMPOLINES) && defined(CONFIG_X86_64)
+static atomic_t nr_syncs;
+
+static notrace void sync_call(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	atomic_inc(&nr_syncs);
+}
+
+/* However many trampolines call the callback that changes, all are patched at once */
+static void mux_callback_syncs(struct kunit *test)
+{
+	struct mux_tracer *last = &tracers[NR_TRACERS - 1];
+	unsigned int f, syncs;
+	char name[] = "do_sync_core";
+
+	last->ops.func = sync_call;
+	if (ftrace_set_filter(&last->ops, name, strlen(name), 1))
+		kunit_skip(test, "%s() is not traced", name);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&last->ops));
+
+	start(test, 0, FN_ALL);
+	for (f = 0; f < NR_FUNCS; f++)
+		start(test, 1 + f, BIT(f));
+	expect_sets_and_calls(test);
+
+	mutex_lock(&ftrace_lock);
+	tracers[0].ops.func = other_call;
+	atomic_set(&nr_syncs, 0);
+	ftrace_mux_update_callback(&tracers[0].ops);
+	syncs = atomic_read(&nr_syncs);
+	mutex_unlock(&ftrace_lock);
+
+	/* All CPUs synchronize three times for a batch, and rarely for another reason */
+	KUNIT_EXPECT_GE(test, syncs, 3 * num_online_cpus());
+	KUNIT_EXPECT_LT(test, syncs, 6 * num_online_cpus());
+
+	other_calls = 0;
+	expect_sets_and_calls(test);
+	KUNIT_EXPECT_EQ(test, NR_FUNCS, other_calls);
+}
+
+#define MUX_CALLBACK_SYNCS	KUNIT_CASE(mux_callback_syncs),
+#else
+#define MUX_CALLBACK_SYNCS
+#endif
+
 static unsigned long loop_calls;
 
 static int loop(void *unused)
@@ -898,6 +1373,37 @@ static void mux_no_call_lost_list(struct kunit *test)
 	call_list_func(test);
 	mux_no_call_lost(test);
 }
+
+#ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
+/* The same for a function that has one ops and two in turn, and keeps its jump */
+static void mux_no_call_lost_single(struct kunit *test)
+{
+	struct task_struct *task;
+	unsigned int flip;
+	int ret = 0;
+
+	set_min_callers(test, 1);
+	start(test, 0, FN_A);
+	start(test, 1, FN_B);
+	task = start_loop(test);
+
+	for (flip = 0; flip < NR_FLIPS && !ret; flip++) {
+		ret = set_filter(&tracers[1], flip % 2 ? FN_B : FN_A | FN_B);
+		cond_resched_tasks_rcu_qs();
+	}
+	kthread_stop(task);
+
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	KUNIT_EXPECT_GT(test, loop_calls, 0UL);
+	KUNIT_EXPECT_EQ(test, loop_calls, tracers[0].calls[0]);
+	KUNIT_EXPECT_EQ(test, 0UL, tracers[0].error);
+	kunit_info(test, "%lu calls", loop_calls);
+}
+
+#define MUX_NO_CALL_LOST_SINGLE	KUNIT_CASE_SLOW(mux_no_call_lost_single),
+#else
+#define MUX_NO_CALL_LOST_SINGLE
+#endif
 
 /**
  * struct leaver - a tracer that is unregistered while its function is called
@@ -1351,12 +1857,13 @@ static void mux_graph_no_call_lost(struct kunit *test)
 }
 
 /* func_a() is called right before and after its bits are updated */
-static void call_and_update_bits(unsigned long user, struct ftrace_ops *ops)
+static void call_and_update_bits(unsigned long user, struct ftrace_ops *ops,
+				 struct ftrace_hash *old)
 {
 	kunit_deactivate_static_stub(kunit_get_current_test(), ftrace_mux_update_bits);
 
 	call(func_a);
-	ftrace_mux_update_bits(user, ops);
+	ftrace_mux_update_bits(user, ops, old);
 	call(func_a);
 }
 
@@ -1383,6 +1890,36 @@ static void mux_graph_first_filter(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fgraph_unfiltered & FGRAPH_NO_FILTERS);
 }
 
+/* When a filter changes, only the functions of the old and the new one are visited */
+static void mux_graph_visits(struct kunit *test)
+{
+	struct ftrace_mux_func *func;
+	unsigned long user;
+
+	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(&graphs[0], FN_ALL));
+	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(&graphs[1], FN_A));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graphs[0].gops));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graphs[1].gops));
+	user = BIT(graphs[1].gops.idx);
+
+	mutex_lock(&ftrace_lock);
+	func = ftrace_mux_find(func_ips[NR_FUNCS - 1]);
+	/* A visit would clear it */
+	if (func)
+		WRITE_ONCE(func->graph, func->graph | user);
+	mutex_unlock(&ftrace_lock);
+	KUNIT_ASSERT_NOT_NULL(test, func);
+
+	KUNIT_EXPECT_EQ(test, 0, graph_set_filter(&graphs[1], FN_B));
+
+	mutex_lock(&ftrace_lock);
+	KUNIT_EXPECT_TRUE(test, func->graph & user);
+	WRITE_ONCE(func->graph, func->graph & ~user);
+	mutex_unlock(&ftrace_lock);
+
+	expect_graphs(test, true);
+}
+
 /* Without memory, functions leave the table, and all filters are tested */
 static void mux_graph_alloc_fails(struct kunit *test)
 {
@@ -1407,6 +1944,7 @@ static struct kunit_case mux_graph_cases[] = {
 	KUNIT_CASE_SLOW(mux_graph_random),
 	KUNIT_CASE_SLOW(mux_graph_no_filter),
 	KUNIT_CASE_SLOW(mux_graph_first_filter),
+	KUNIT_CASE_SLOW(mux_graph_visits),
 	KUNIT_CASE_SLOW(mux_graph_no_call_lost),
 	KUNIT_CASE_SLOW(mux_graph_alloc_fails),
 	{}
@@ -1426,18 +1964,30 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_sets),
 	KUNIT_CASE(mux_args),
 	KUNIT_CASE(mux_callback),
+	MUX_CALLBACK_SYNCS
 	KUNIT_CASE(mux_unwind),
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 	KUNIT_CASE(mux_slots),
 	KUNIT_CASE(mux_no_slot),
+	KUNIT_CASE(mux_no_slot_redirect),
 	KUNIT_CASE(mux_limit),
 	KUNIT_CASE(mux_limit_retire),
+	KUNIT_CASE(mux_max_calls_exceeded),
 	MUX_NO_SLOT_MODULE
+	KUNIT_CASE(mux_single),
+	KUNIT_CASE(mux_late),
+	KUNIT_CASE(mux_single_no_slot),
+	MUX_DISARM
+	MUX_DIRECT
 #endif
+	KUNIT_CASE(mux_max_sets_reached),
+	KUNIT_CASE_SLOW(mux_max_sets_random),
 	KUNIT_CASE_SLOW(mux_random),
+	MUX_RANDOM_SINGLE
 	KUNIT_CASE_SLOW(mux_alloc_fails),
 	KUNIT_CASE_SLOW(mux_no_call_lost),
 	KUNIT_CASE_SLOW(mux_no_call_lost_list),
+	MUX_NO_CALL_LOST_SINGLE
 	KUNIT_CASE_SLOW(mux_unregister),
 	MUX_OWN_OPS
 	{}

@@ -218,30 +218,50 @@ unsigned long fgraph_unfiltered __read_mostly = FGRAPH_NO_FILTERS;
 /* Users of function graph that may have bits in the table: they have or had a filter */
 static unsigned long fgraph_filtered;
 
-/**
- * ftrace_mux_update_bits - update the bit of a function graph user in the table
- * @user:	the bit
- * @ops:	the user's ops, whose filter is tested for each function; NULL to
- *		clear the bit in all of them
- *
- * Context: ftrace_lock held; may sleep. KUnit tests call functions meanwhile.
- */
-void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops)
+/* Those whose bits may be set for functions that are not in their filter_hash */
+static unsigned long fgraph_scattered;
+
+static void ftrace_mux_update_bit(struct ftrace_mux_func *func, unsigned long user,
+				  struct ftrace_ops *ops)
+{
+	unsigned long users = func->graph & ~user;
+
+	if (ops && ftrace_ops_test(ops, func->ip, NULL))
+		users |= user;
+	WRITE_ONCE(func->graph, users);
+}
+
+static void ftrace_mux_update_all(unsigned long user, struct ftrace_ops *ops)
 {
 	struct hlist_head *heads = ftrace_mux_heads;
 	struct ftrace_mux_table *table;
 	struct ftrace_mux_func *func;
-	unsigned long i, users;
-
-	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_update_bits, user, ops);
+	unsigned long i;
 
 	table = container_of(heads, struct ftrace_mux_table, heads[0]);
 	for (i = 0; i <= table->mask; i++) {
-		hlist_for_each_entry(func, &heads[i], node) {
-			users = func->graph & ~user;
-			if (ops && ftrace_ops_test(ops, func->ip, NULL))
-				users |= user;
-			WRITE_ONCE(func->graph, users);
+		hlist_for_each_entry(func, &heads[i], node)
+			ftrace_mux_update_bit(func, user, ops);
+		if (!(i % 1024))
+			cond_resched();
+	}
+}
+
+static void ftrace_mux_update_hash(unsigned long user, struct ftrace_ops *ops,
+				   struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	struct ftrace_mux_func *func;
+	unsigned long i;
+
+	if (ftrace_hash_empty(hash))
+		return;
+
+	for (i = 0; i < 1UL << hash->size_bits; i++) {
+		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
+			func = ftrace_mux_find(entry->ip);
+			if (func)
+				ftrace_mux_update_bit(func, user, ops);
 		}
 		if (!(i % 1024))
 			cond_resched();
@@ -249,10 +269,56 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops)
 }
 
 /**
+ * ftrace_mux_update_bits - update the bit of a function graph user in the table
+ * @user:	the bit
+ * @ops:	the user's ops, whose filter is tested for each function; NULL to
+ *		clear the bit in all of them
+ * @old:	the filter_hash that the user had before, if any
+ *
+ * Visit the functions of both filters. Only if one of them is empty, or not known,
+ * visit all functions.
+ *
+ * Context: ftrace_lock held; may sleep. KUnit tests call functions meanwhile.
+ */
+void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops,
+			    struct ftrace_hash *old)
+{
+	/* All functions, or all but some */
+	bool most = ops && ftrace_hash_empty(ops->func_hash->filter_hash);
+
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_update_bits, user, ops, old);
+
+	if (most || fgraph_scattered & user) {
+		ftrace_mux_update_all(user, ops);
+	} else {
+		ftrace_mux_update_hash(user, ops, old);
+		if (ops)
+			ftrace_mux_update_hash(user, ops, ops->func_hash->filter_hash);
+	}
+
+	if (most)
+		fgraph_scattered |= user;
+	else
+		fgraph_scattered &= ~user;
+}
+
+/* Have function graph look up functions for @user, or for no user at all */
+static void ftrace_mux_update_unfiltered(unsigned long user)
+{
+	unsigned long unfiltered = fgraph_unfiltered & ~(user | FGRAPH_NO_FILTERS);
+
+	if (!fgraph_filtered)
+		unfiltered |= FGRAPH_NO_FILTERS;
+	/* Pairs with smp_load_acquire() in fgraph_get_users() */
+	smp_store_release(&fgraph_unfiltered, unfiltered);
+}
+
+/**
  * ftrace_mux_update_graph - update which functions call a function graph user
  * @idx:	index of the user
- * @ops:	its ops, whose filter tells which functions it traces; NULL if it
- *		has been unregistered
+ * @ops:	its ops, whose filter tells which functions it traces
+ * @old:	the filter_hash that it had before; NULL if not known, or if it has
+ *		just been registered
  *
  * A function that is entered meanwhile calls the old or the new users. So the call
  * site of a function may have been patched for a new user, and the user still
@@ -260,28 +326,42 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops)
  *
  * Context: ftrace_lock held; may sleep.
  */
-void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops)
+void ftrace_mux_update_graph(unsigned int idx, struct ftrace_ops *ops,
+			     struct ftrace_hash *old)
 {
-	unsigned long unfiltered, user = BIT(idx);
+	bool all = ftrace_ops_traces_all(ops);
+	unsigned long user = BIT(idx);
+
+	/* No filter tells any more where it has bits */
+	if (all || !old)
+		fgraph_scattered |= fgraph_filtered & user;
 
 	/* Bits of its last filter stay, for functions that are being entered */
-	if (ops && ftrace_ops_traces_all(ops)) {
+	if (all) {
 		WRITE_ONCE(fgraph_unfiltered, fgraph_unfiltered | user);
 		return;
 	}
 
-	if (ops)
-		fgraph_filtered |= user;
-	if (fgraph_filtered & user)
-		ftrace_mux_update_bits(user, ops);
-	if (!ops)
-		fgraph_filtered &= ~user;
+	fgraph_filtered |= user;
+	ftrace_mux_update_bits(user, ops, old);
+	ftrace_mux_update_unfiltered(user);
+}
 
-	unfiltered = fgraph_unfiltered & ~(user | FGRAPH_NO_FILTERS);
-	if (!fgraph_filtered)
-		unfiltered |= FGRAPH_NO_FILTERS;
-	/* Pairs with smp_load_acquire() in fgraph_get_users() */
-	smp_store_release(&fgraph_unfiltered, unfiltered);
+/**
+ * ftrace_mux_remove_graph - let no function call a function graph user
+ * @idx:	index of the user
+ * @ops:	its ops, with the filter that it had in the end
+ *
+ * Context: ftrace_lock held; may sleep.
+ */
+void ftrace_mux_remove_graph(unsigned int idx, struct ftrace_ops *ops)
+{
+	unsigned long user = BIT(idx);
+
+	if (fgraph_filtered & user)
+		ftrace_mux_update_bits(user, NULL, ops->func_hash->filter_hash);
+	fgraph_filtered &= ~user;
+	ftrace_mux_update_unfiltered(user);
 }
 #endif
 
@@ -428,17 +508,31 @@ void ftrace_mux_count_moved(void)
  */
 unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_func *func;
-	struct ftrace_ops *site;
-
-	/* A set with a single member has no slot */
-	if (ftrace_rec_count(rec) < 2)
-		return 0;
-
-	func = ftrace_mux_find(rec->ip);
-	site = func ? ftrace_mux_next_site(func) : NULL;
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	struct ftrace_ops *site = func ? ftrace_mux_next_site(func) : NULL;
 
 	return site ? site->trampoline : 0;
+}
+
+/**
+ * ftrace_mux_calls_jump - does a call site call a jump?
+ * @rec:	record of the function
+ *
+ * Between ftrace_mux_prepare() and ftrace_mux_finish(), this is about what the
+ * call site is going to call. Before that, it is not known if a jump is going to
+ * be redirected, and it is about what the call site calls now.
+ *
+ * Context: ftrace_lock held.
+ * Return: true if the call site does not depend on what calls the ops.
+ */
+bool ftrace_mux_calls_jump(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	if (!func)
+		return false;
+
+	return ftrace_mux_prepared ? ftrace_mux_next_site(func) : func->site;
 }
 #else
 /* The ops that the call site of @func has to point to; NULL for none of a set */

@@ -7,10 +7,16 @@
  * joins or leaves all functions of a slot, the jump is redirected to the
  * trampoline of another set, and no call site is patched. When the set changes
  * for only some functions of a slot, their call sites are patched to call the
- * jump of another slot. A set can have several slots.
+ * jump of another slot; or, if they are most of the functions, those of the others,
+ * and then the jump is redirected. A set can have several slots.
  *
- * If there is no memory for a trampoline or a jump, functions call the list
- * function.
+ * A single ops has a trampoline of its own, which its functions call directly if
+ * they are few. If they are many, their call sites call a jump that leads there.
+ * So when a second ops starts on all of them, or stops, the jump is redirected,
+ * too, instead of patching tens of thousands of call sites.
+ *
+ * If there is no memory for a trampoline or a jump, functions of several ops call
+ * the list function, and those of a single ops its trampoline.
  */
 #include <kunit/static_stub.h>
 #include <linux/list_sort.h>
@@ -27,6 +33,20 @@ static struct latch_tree_root ftrace_mux_tree __cacheline_aligned;
 
 /* All slots, protected by ftrace_lock */
 static LIST_HEAD(ftrace_slots);
+
+/*
+ * How many ops a trampoline calls at most. Beside that many calls, the lookup of
+ * the list function costs next to nothing, and architectures do not have to find
+ * room for trampolines of any size. KUnit tests change it.
+ */
+unsigned int ftrace_mux_max_calls = 256;
+
+/*
+ * How many functions have to have the same single ops to call a jump, or to keep
+ * theirs when they come to a set that has one. With fewer, patching their call sites
+ * does not take long. KUnit tests change it.
+ */
+unsigned long ftrace_mux_min_callers = 1024;
 
 static __always_inline struct ftrace_ops *
 ftrace_mux_node_ops(struct latch_tree_node *node)
@@ -138,7 +158,7 @@ bool ftrace_set_shares_lock(struct ftrace_set *set)
  * ftrace_set_make_trampoline - create the trampoline of a set, if it needs one
  * @set:	the set
  *
- * A single ops has a trampoline of its own.
+ * A single ops has a trampoline of its own, and too many ops have none.
  *
  * Context: ftrace_lock held, text_mutex not held; may sleep.
  * Return: false on allocation failure.
@@ -166,6 +186,8 @@ bool ftrace_set_make_trampoline(struct ftrace_set *set)
 		calls = &ops;
 		nr = 1;
 	}
+	if (nr > ftrace_mux_max_calls)
+		return true;
 
 	set->ops.flags |= FTRACE_OPS_FL_SET;
 	if (!arch_ftrace_set_create(&set->ops, calls, nr))
@@ -174,6 +196,25 @@ bool ftrace_set_make_trampoline(struct ftrace_set *set)
 	ftrace_mux_add_code(&set->code, &set->ops);
 
 	return true;
+}
+
+/* Where the jumps of @set, which is in use, lead; zero if it cannot have one */
+static unsigned long ftrace_set_target(struct ftrace_set *set)
+{
+	struct ftrace_ops *op = set->members[0];
+
+	if (set->nr > 1)
+		return set->ops.trampoline;
+
+	/* Functions with nothing but a direct caller call that itself */
+	return op->flags & FTRACE_OPS_FL_DIRECT ? 0 : op->trampoline;
+}
+
+/* Should @callers functions of @set call a jump? */
+static bool ftrace_set_wants_slot(struct ftrace_set *set, unsigned long callers)
+{
+	return (set->nr > 1 || callers >= ftrace_mux_min_callers) &&
+	       ftrace_set_target(set);
 }
 
 /**
@@ -190,7 +231,7 @@ struct ftrace_slot *ftrace_slot_alloc(void)
 }
 
 /**
- * ftrace_set_make_slot - create a slot for a set with a trampoline
+ * ftrace_set_make_slot - create a slot for a set, if it needs one
  * @set:	the set
  *
  * Context: ftrace_lock held, text_mutex not held; may sleep.
@@ -200,7 +241,7 @@ bool ftrace_set_make_slot(struct ftrace_set *set)
 {
 	struct ftrace_slot *slot;
 
-	if (set->slot || !set->records || !set->ops.trampoline)
+	if (set->slot || !set->records || !ftrace_set_wants_slot(set, set->records))
 		return true;
 
 	slot = ftrace_slot_alloc();
@@ -208,7 +249,7 @@ bool ftrace_set_make_slot(struct ftrace_set *set)
 		return false;
 
 	slot->ops.flags = FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_SET;
-	if (!arch_ftrace_jump_create(&slot->ops, set->ops.trampoline)) {
+	if (!arch_ftrace_jump_create(&slot->ops, ftrace_set_target(set))) {
 		kfree(slot);
 		return false;
 	}
@@ -221,20 +262,45 @@ bool ftrace_set_make_slot(struct ftrace_set *set)
 	return true;
 }
 
-/* Do all functions of @slot belong to another set with a trampoline now? */
-static bool ftrace_slot_moves(struct ftrace_slot *slot)
+/*
+ * Should the @nr functions of @slot that move keep their jump? If they are few, call
+ * sites are patched to call the jump that the other set has. Otherwise, each kprobe
+ * that comes and goes beside tracers would leave a slot behind.
+ */
+static bool ftrace_slot_follows(struct ftrace_slot *slot, unsigned long nr)
 {
-	return slot->moved && slot->moved == slot->callers && slot->next &&
-	       slot->next->ops.trampoline;
+	struct ftrace_set *set = slot->next;
+
+	return set && ftrace_set_wants_slot(set, nr) &&
+	       (!set->slot || nr >= ftrace_mux_min_callers);
 }
 
-static void ftrace_slot_redirect(struct ftrace_slot *slot)
+/* Do all functions of @slot belong to another set now? */
+static bool ftrace_slot_moves(struct ftrace_slot *slot)
+{
+	return slot->moved && slot->moved == slot->callers &&
+	       ftrace_slot_follows(slot, slot->moved);
+}
+
+/* Do most of them? Then it takes less to patch the call sites of the others */
+static bool ftrace_slot_moves_late(struct ftrace_slot *slot)
+{
+	return slot->moved < slot->callers && slot->moved > slot->callers / 2 &&
+	       ftrace_slot_follows(slot, slot->moved);
+}
+
+/* Assign @slot to its next set */
+static void ftrace_slot_move(struct ftrace_slot *slot)
 {
 	if (slot->set->slot == slot)
 		slot->set->slot = NULL;
 
 	slot->set = slot->next;
-	arch_ftrace_jump_update(&slot->ops, slot->set->ops.trampoline);
+}
+
+static void ftrace_slot_redirect(struct ftrace_slot *slot)
+{
+	arch_ftrace_jump_update(&slot->ops, ftrace_set_target(slot->set));
 }
 
 static int ftrace_slot_cmp(void *priv, const struct list_head *a,
@@ -249,30 +315,70 @@ static int ftrace_slot_cmp(void *priv, const struct list_head *a,
 /**
  * ftrace_mux_redirect_slots - redirect jumps whose functions have all moved
  *
+ * A jump of which only most functions have moved is redirected later, when the
+ * call sites of the others do not call it any more.
+ *
  * Context: ftrace_lock held, text_mutex not held; may sleep. Follows
  * ftrace_mux_count_moved().
+ * Return: true if call sites have to be patched for that, and
+ * ftrace_mux_redirect_late_slots() has to follow.
  */
-void ftrace_mux_redirect_slots(void)
+bool ftrace_mux_redirect_slots(void)
 {
 	struct ftrace_slot *slot;
+	bool late = false;
 
 	/* Sorted by address, jumps are patched in batches */
 	list_sort(NULL, &ftrace_slots, ftrace_slot_cmp);
 
 	mutex_lock(&text_mutex);
 	list_for_each_entry(slot, &ftrace_slots, list) {
-		if (ftrace_slot_moves(slot))
+		if (ftrace_slot_moves(slot)) {
+			ftrace_slot_move(slot);
 			ftrace_slot_redirect(slot);
+		} else if (ftrace_slot_moves_late(slot)) {
+			ftrace_slot_move(slot);
+			slot->late = true;
+			late = true;
+		}
 		slot->moved = 0;
 	}
-	arch_ftrace_jump_sync();
+	arch_ftrace_mux_sync();
 	mutex_unlock(&text_mutex);
 
-	/* Functions that come to a set can use any of its slots */
+	/*
+	 * Functions that come to a set can use any of its slots, unless the jump
+	 * does not lead there yet
+	 */
 	list_for_each_entry(slot, &ftrace_slots, list) {
-		if (!slot->set->slot)
+		if (!slot->set->slot && !slot->late)
 			slot->set->slot = slot;
 	}
+
+	return late;
+}
+
+/**
+ * ftrace_mux_redirect_late_slots - redirect jumps that have waited for call sites
+ *
+ * Context: ftrace_lock held, text_mutex not held; may sleep. Call sites of
+ * functions that have not moved do not call these jumps any more. KUnit tests call
+ * functions before.
+ */
+void ftrace_mux_redirect_late_slots(void)
+{
+	struct ftrace_slot *slot;
+
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_redirect_late_slots);
+
+	mutex_lock(&text_mutex);
+	list_for_each_entry(slot, &ftrace_slots, list) {
+		if (slot->late)
+			ftrace_slot_redirect(slot);
+		slot->late = false;
+	}
+	arch_ftrace_mux_sync();
+	mutex_unlock(&text_mutex);
 }
 
 /**
@@ -290,7 +396,7 @@ void ftrace_mux_disarm(void)
 	mutex_lock(&text_mutex);
 	list_for_each_entry(slot, &ftrace_slots, list)
 		arch_ftrace_jump_update(&slot->ops, FTRACE_REGS_ADDR);
-	arch_ftrace_jump_sync();
+	arch_ftrace_mux_sync();
 	mutex_unlock(&text_mutex);
 }
 
@@ -333,7 +439,7 @@ unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec)
  * @rec:	record of the function
  *
  * Context: ftrace_lock held.
- * Return: false if the function does not call the trampoline of a set.
+ * Return: false if the function does not call the trampoline of several ops.
  */
 bool ftrace_mux_show_site(struct seq_file *m, struct dyn_ftrace *rec)
 {
@@ -345,6 +451,9 @@ bool ftrace_mux_show_site(struct seq_file *m, struct dyn_ftrace *rec)
 		return false;
 
 	set = ftrace_site_slot(site)->set;
+	if (set->nr == 1)
+		return false;
+
 	seq_printf(m, "\ttramp: %pS", (void *)set->ops.trampoline);
 	if (ftrace_set_shares_lock(set)) {
 		seq_printf(m, " ->%pS", set->ops.func);

@@ -31,7 +31,7 @@ struct function_tracer {
 static const struct function_tracer tracers[] = {
 	{ "trace" },
 #ifdef CONFIG_STACK_TRACER
-	{ "stack_trace", stack_trace_filter_ops },
+	{ "stack_trace", stack_tracer_ops },
 #endif
 };
 

@@ -130,8 +130,11 @@ static void *tramp_alloc(size_t size)
 			return NULL;
 	}
 
+	if (WARN_ON_ONCE(size > TRAMP_CHUNK_SIZE))
+		return NULL;
+
 	addr = gen_pool_alloc(tramp_pool, size);
-	if (!addr && size <= TRAMP_CHUNK_SIZE && tramp_add_chunk())
+	if (!addr && tramp_add_chunk())
 		addr = gen_pool_alloc(tramp_pool, size);
 
 	return (void *)addr;
@@ -239,7 +242,10 @@ out:
  * @i:		index of the member
  * @func:	the function
  *
- * Context: ftrace_lock held, text_mutex not held; may sleep.
+ * The caller has to call arch_ftrace_mux_sync() after the last update. Calls
+ * sorted by address are patched in batches.
+ *
+ * Context: ftrace_lock and text_mutex held; may sleep.
  */
 void arch_ftrace_set_update(struct ftrace_ops *ops, unsigned int i,
 			    ftrace_func_t func)
@@ -250,10 +256,17 @@ void arch_ftrace_set_update(struct ftrace_ops *ops, unsigned int i,
 	call = (u8 *)ops->trampoline + member_offset(set_template(ops), i + 1) -
 	       CALL_INSN_SIZE;
 	write_call(insn, call, func);
+	smp_text_poke_batch_add(call, insn, sizeof(insn), NULL);
+}
 
-	mutex_lock(&text_mutex);
-	smp_text_poke_single(call, insn, CALL_INSN_SIZE, NULL);
-	mutex_unlock(&text_mutex);
+/**
+ * arch_ftrace_mux_sync - wait until all updated trampolines and jumps are patched
+ *
+ * Context: ftrace_lock and text_mutex held; may sleep.
+ */
+void arch_ftrace_mux_sync(void)
+{
+	smp_text_poke_batch_finish();
 }
 
 static void write_jump(u8 *insn, struct ftrace_ops *ops, unsigned long target)
@@ -292,7 +305,7 @@ bool arch_ftrace_jump_create(struct ftrace_ops *ops, unsigned long target)
  * @ops:	has the jump, which may be in use
  * @target:	address of a trampoline
  *
- * The caller has to call arch_ftrace_jump_sync() after the last jump. Jumps
+ * The caller has to call arch_ftrace_mux_sync() after the last jump. Jumps
  * sorted by address are patched in batches.
  *
  * Context: ftrace_lock and text_mutex held; may sleep.
@@ -303,16 +316,6 @@ void arch_ftrace_jump_update(struct ftrace_ops *ops, unsigned long target)
 
 	write_jump(insn, ops, target);
 	smp_text_poke_batch_add((void *)ops->trampoline, insn, sizeof(insn), NULL);
-}
-
-/**
- * arch_ftrace_jump_sync - wait until all redirected jumps have been patched
- *
- * Context: ftrace_lock and text_mutex held; may sleep.
- */
-void arch_ftrace_jump_sync(void)
-{
-	smp_text_poke_batch_finish();
 }
 
 /**
