@@ -4,8 +4,8 @@
 #
 # Sourced, never run. BUILD_DIR (default: .build at the top of the repository) holds
 # everything that is generated: the kernel git tree, builds, root filesystems, logs. TARGET is
-# the kernel that the patches are for: 6.1 (default) or mainline, which has all of this in
-# $BUILD_DIR/mainline.
+# the kernel that the patches are for: 6.1 (default), or 6.12 or mainline, which have all of this in
+# $BUILD_DIR/$TARGET.
 
 set -euo pipefail
 
@@ -17,13 +17,13 @@ TARGET=${TARGET:-6.1}
 # shellcheck disable=SC2034
 case $TARGET in
 6.1) SERIES=series OVERLAY=kernel-overlay ;;
-mainline)
-	SERIES=series.mainline OVERLAY=kernel-overlay/mainline
+6.12 | mainline)
+	SERIES=series.$TARGET OVERLAY=kernel-overlay/$TARGET
 	# A script that another one runs has it from there.
-	[ "${BUILD_DIR##*/}" = mainline ] || BUILD_DIR+=/mainline
+	[ "${BUILD_DIR##*/}" = "$TARGET" ] || BUILD_DIR+=/$TARGET
 	;;
 *)
-	echo "${0##*/}: TARGET is 6.1 or mainline, not $TARGET" >&2
+	echo "${0##*/}: TARGET is 6.1, 6.12 or mainline, not $TARGET" >&2
 	exit 2
 	;;
 esac

@@ -12,7 +12,7 @@
 SELFTESTS=tools/testing/selftests/ftrace
 # What export writes.
 EXPORTED=("patches/$TARGET" "$SERIES" "$OVERLAY")
-[ "$TARGET" = mainline ] || EXPORTED+=("$SELFTESTS")
+[ "$TARGET" != 6.1 ] || EXPORTED+=("$SELFTESTS")
 # shellcheck disable=SC2034
 NOTES=$TOP/MAINTAINERS-notes
 # What mails have in their subject for the list to know the tree; nothing for mainline.
