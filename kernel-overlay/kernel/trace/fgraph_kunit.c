@@ -8,6 +8,7 @@
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
@@ -211,8 +212,8 @@ static noinline unsigned long retval_func(unsigned long val)
 	return val;
 }
 
-static notrace void retval_return(struct ftrace_graph_ret *trace,
-				  struct fgraph_ops *gops)
+static notrace __kprobes void retval_return(struct ftrace_graph_ret *trace,
+					    struct fgraph_ops *gops)
 {
 	*(unsigned long *)gops->private = fgraph_get_retval();
 }

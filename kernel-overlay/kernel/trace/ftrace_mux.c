@@ -77,9 +77,9 @@
 #define MODULE_PARAM_PREFIX "ftrace_mux."
 
 /*
- * Maximum number of sets with a trampoline. Each trampoline takes a few hundred
- * bytes, and a few microseconds of an update in which an ops joins or leaves
- * its set. Zero disables sets.
+ * Maximum number of sets with a trampoline. Each takes about 1 kB, and a few
+ * microseconds of an update in which an ops joins or leaves it. Zero disables
+ * sets.
  */
 static unsigned int max_sets = 1024;
 

@@ -469,36 +469,62 @@ static notrace void fail_ftrace(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	if (current == failing && in_task())
-		ftrace_disabled = 1;
+		ftrace_kill();
 }
 
 static struct ftrace_ops failing_ops = { .func = fail_ftrace };
 
+/* Unregister a tracer while ftrace fails. Returns with ftrace disabled */
+static int fail_unregister(struct mux_tracer *tracer)
+{
+	int ret;
+
+	failing = current;
+	ret = unregister_ftrace_function(&tracer->ops);
+	failing = NULL;
+
+	return ret;
+}
+
 /*
  * If ftrace fails before call sites are patched, functions call jumps of sets
- * with an ops that is unregistered, but do not call the ops.
+ * with an ops that is unregistered, or the trampoline of that ops, but do not
+ * call the ops.
  */
 static void mux_failure(struct kunit *test)
 {
 	/* Called when the tracer leaves its set, before call sites are patched */
 	unsigned char filter[] = "*kmalloc*";
+	ftrace_func_t func;
+	int enabled;
 
 	start(test, 0, FN_A);
-	start(test, 1, FN_A);
+	start(test, 1, FN_A | FN_B);
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter(&failing_ops, filter,
 						   strlen(filter), 1));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&failing_ops));
 
-	failing = current;
-	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
-	failing = NULL;
+	func = ftrace_trace_function;
+	enabled = ftrace_enabled;
+	KUNIT_EXPECT_EQ(test, 0, fail_unregister(&tracers[1]));
 	KUNIT_EXPECT_TRUE(test, ftrace_is_dead());
 	KUNIT_EXPECT_NE(test, 0U, slot_of(0));
 	expect_calls(test);
 
-	/* Patch the call sites now */
+	/*
+	 * Undo what ftrace_kill() did. ftrace has lost track of the trampoline
+	 * that FN_B calls, until its tracer is registered again.
+	 */
 	ftrace_disabled = 0;
-	ftrace_mux_limit(1024);
+	ftrace_enabled = enabled;
+	ftrace_trace_function = func;
+	INIT_LIST_HEAD(&tracers[1].ops.list);
+	tracers[1].ops.func = trace_call;
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&tracers[1].ops));
+	expect_calls(test);
+
+	/* Patch the call sites now */
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
 	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&failing_ops));
 	ftrace_free_filter(&failing_ops);
 	expect_single(test, 0);
