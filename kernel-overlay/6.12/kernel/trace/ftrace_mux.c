@@ -51,6 +51,10 @@
 #include "ftrace_internal.h"
 #include "ftrace_mux.h"
 
+/* This file is part of libftrace.o */
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "ftrace_mux."
+
 /* ftrace_lock protects everything below */
 
 /* All sets */
@@ -68,7 +72,7 @@ static LIST_HEAD(ftrace_slots_retired);
  * visits all of them several times. Functions without a set call the list function,
  * which walks all ops. Zero turns sets off. KUnit tests change it.
  */
-unsigned int ftrace_mux_max_sets = 4096;
+unsigned int ftrace_mux_max_sets = FTRACE_MUX_MAX_SETS;
 module_param_named(max_sets, ftrace_mux_max_sets, uint, 0444);
 /* How many have functions now. Others are unused until ftrace_mux_finish() */
 static unsigned int ftrace_mux_nr_sets;

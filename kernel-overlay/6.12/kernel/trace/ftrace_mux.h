@@ -182,6 +182,8 @@ static __always_inline struct ftrace_set *ftrace_mux_find_set(unsigned long ip)
 	return READ_ONCE(func->called);
 }
 
+/* Unless the kernel command line changes it */
+#define FTRACE_MUX_MAX_SETS 4096
 extern unsigned int ftrace_mux_max_sets;
 
 struct ftrace_set *ftrace_set_alloc(unsigned int nr);

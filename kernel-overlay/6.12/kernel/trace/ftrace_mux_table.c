@@ -302,7 +302,10 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops,
 		fgraph_scattered &= ~user;
 }
 
-/* Have function graph look up functions for @user, or for no user at all */
+/*
+ * @user has a filter now, or is gone. If no user has a filter any more, functions
+ * are not looked up.
+ */
 static void ftrace_mux_update_unfiltered(unsigned long user)
 {
 	unsigned long unfiltered = fgraph_unfiltered & ~(user | FGRAPH_NO_FILTERS);
