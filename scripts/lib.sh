@@ -11,14 +11,13 @@ set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD_DIR=${BUILD_DIR:-$TOP/.build}
-# The patches lie in patches/$TARGET/PART/, in the order of the file $SERIES. The files that they
-# add lie, whole, in $OVERLAY.
-TARGET=${TARGET:-6.1}
+# The patches lie in patches/$TARGET/PART/, in the order of the file series.$TARGET.
 # shellcheck disable=SC2034
+TARGETS=(6.1 6.12 mainline)
+TARGET=${TARGET:-6.1}
 case $TARGET in
-6.1) SERIES=series OVERLAY=kernel-overlay ;;
+6.1) ;;
 6.12 | mainline)
-	SERIES=series.$TARGET OVERLAY=kernel-overlay/$TARGET
 	# A script that another one runs has it from there.
 	[ "${BUILD_DIR##*/}" = "$TARGET" ] || BUILD_DIR+=/$TARGET
 	;;
@@ -123,8 +122,34 @@ lx() {
 # patches [PART]: the files of the series or of one part, in order, one a line.
 # shellcheck disable=SC2120
 patches() {
-	[ ! -f "$TOP/$SERIES" ] ||
-		sed -n "s#^$TARGET/${1:-[^/]*}/.*\.patch\$#$TOP/patches/&#p" "$TOP/$SERIES"
+	[ ! -f "$TOP/series.$TARGET" ] ||
+		sed -n "s#^$TARGET/${1:-[^/]*}/.*\.patch\$#$TOP/patches/&#p" "$TOP/series.$TARGET"
+}
+
+# added: the files that the series adds, by its patches, one a line.
+added() {
+	local files
+	# shellcheck disable=SC2119
+	mapfile -t files < <(patches)
+	[ ${#files[@]} -eq 0 ] || awk '
+		FNR == 1 || /^diff --git / { from = "" }
+		/^--- (a\/|\/dev\/null$)/ { from = $2 }
+		/^\+\+\+ (b\/|\/dev\/null$)/ && from != "" {
+			if (from == "/dev/null") new[substr($2, 3)] = 1
+			else if ($2 == "/dev/null") delete new[substr(from, 3)]
+			from = ""
+		}
+		/^rename from / { was = $3 }
+		/^rename to / { delete new[was]; new[$3] = 1 }
+		END { for (file in new) print file }' "${files[@]}" | LC_ALL=C sort
+}
+
+# common FILE: where in the repository such a file lies if several targets add the same.
+common() {
+	case $1 in
+	tools/testing/selftests/ftrace/*) echo "$1" ;;
+	*) echo "kernel-overlay/common/$1" ;;
+	esac
 }
 
 # parts: the names of the parts, in order, one a line.

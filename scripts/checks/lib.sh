@@ -11,8 +11,8 @@
 # shellcheck disable=SC2034
 SELFTESTS=tools/testing/selftests/ftrace
 # What export writes.
-EXPORTED=("patches/$TARGET" "$SERIES" "$OVERLAY")
-[ "$TARGET" != 6.1 ] || EXPORTED+=("$SELFTESTS")
+# shellcheck disable=SC2034
+EXPORTED=("patches/$TARGET" patches/README "series.$TARGET" kernel-overlay tools)
 # shellcheck disable=SC2034
 NOTES=$TOP/MAINTAINERS-notes
 # What mails have in their subject for the list to know the tree; nothing for mainline.
