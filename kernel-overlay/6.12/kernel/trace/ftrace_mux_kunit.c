@@ -338,6 +338,59 @@ static void mux_sets(struct kunit *test)
 	expect_sets_and_calls(test);
 }
 
+/* Register a tracer that ftrace_shutdown() removed after ftrace had failed */
+static void register_again(struct kunit *test, struct mux_tracer *tracer)
+{
+	mutex_lock(&ftrace_lock);
+	INIT_LIST_HEAD(&tracer->ops.list);
+	tracer->ops.func = trace_call;
+	KUNIT_EXPECT_EQ(test, 0, __register_ftrace_function(&tracer->ops));
+	tracer->ops.flags |= FTRACE_OPS_FL_ENABLED;
+	mutex_unlock(&ftrace_lock);
+}
+
+/*
+ * An ops that is unregistered after ftrace has failed is not called any more:
+ * neither by the list function nor by its trampoline. With call ops, the call
+ * site of a single ops would still point to it.
+ */
+static void mux_failure(struct kunit *test)
+{
+	bool call_ops = IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS);
+	ftrace_func_t func;
+	int enabled;
+
+	start(test, 0, call_ops ? FN_A : FN_ALL & ~FN_B);
+	start(test, 1, FN_A);
+	expect_calls(test);
+
+	func = ftrace_trace_function;
+	enabled = ftrace_enabled;
+	ftrace_kill();
+	KUNIT_EXPECT_TRUE(test, ftrace_is_dead());
+	expect_calls(test);
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			unregister_ftrace_function(&tracers[0].ops));
+	expect_calls(test);
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			unregister_ftrace_function(&tracers[1].ops));
+	expect_calls(test);
+
+	/* Undo what ftrace_kill() did */
+	ftrace_disabled = 0;
+	ftrace_enabled = enabled;
+	ftrace_trace_function = func;
+	register_again(test, &tracers[0]);
+	register_again(test, &tracers[1]);
+	expect_calls(test);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[0].ops));
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&tracers[1].ops));
+
+	start(test, 0, FN_ALL);
+	start(test, 1, FN_A);
+	expect_sets_and_calls(test);
+}
+
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #define SAVE_REGS	FTRACE_OPS_FL_SAVE_REGS
 #else
@@ -1963,6 +2016,7 @@ kunit_test_suite(mux_graph_suite);
 
 static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_sets),
+	KUNIT_CASE(mux_failure),
 	KUNIT_CASE(mux_args),
 	KUNIT_CASE(mux_callback),
 	MUX_CALLBACK_SYNCS
