@@ -357,17 +357,15 @@ static void register_again(struct kunit *test, struct mux_tracer *tracer)
 static void mux_failure(struct kunit *test)
 {
 	bool call_ops = IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS);
-	ftrace_func_t func;
-	int enabled;
+	int enabled = ftrace_enabled;
 
 	start(test, 0, call_ops ? FN_A : FN_ALL & ~FN_B);
 	start(test, 1, FN_A);
 	expect_calls(test);
 
-	func = ftrace_trace_function;
-	enabled = ftrace_enabled;
-	ftrace_kill();
-	KUNIT_EXPECT_TRUE(test, ftrace_is_dead());
+	/* As ftrace_kill() does, which also disables kprobes for good */
+	ftrace_disabled = 1;
+	ftrace_enabled = 0;
 	expect_calls(test);
 	KUNIT_EXPECT_EQ(test, -ENODEV,
 			unregister_ftrace_function(&tracers[0].ops));
@@ -376,10 +374,8 @@ static void mux_failure(struct kunit *test)
 			unregister_ftrace_function(&tracers[1].ops));
 	expect_calls(test);
 
-	/* Undo what ftrace_kill() did */
 	ftrace_disabled = 0;
 	ftrace_enabled = enabled;
-	ftrace_trace_function = func;
 	register_again(test, &tracers[0]);
 	register_again(test, &tracers[1]);
 	expect_calls(test);
