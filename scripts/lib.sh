@@ -9,6 +9,28 @@
 
 set -euo pipefail
 
+# --help: the text at the script's head.
+case ${1:-} in
+-h | --help)
+	sed -n '4,/^$/s/^# \{0,1\}//p' "$0"
+	exit 0
+	;;
+esac
+
+# die MESSAGE...: one clear line on stderr, and out.
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# usage: how the script is called, by its head, and $usage_also, on stderr, and out with 2.
+usage() {
+	local how
+	how=$(sed -n '/^# usage: /,/^#$/s/^# //p' "$0")
+	printf '%s\n' "${how:-usage: $0}" ${usage_also:+"$usage_also"} >&2
+	exit 2
+}
+
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD_DIR=${BUILD_DIR:-$TOP/.build}
 # The patches lie in patches/$TARGET/PART/, in the order of the file series.$TARGET.
@@ -229,17 +251,9 @@ elapsed() {
 	printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
 }
 
-# usage LINE...: how the script is called, on stderr, and out with 2.
-usage() {
-	printf 'usage: %s\n' "$1" >&2
-	shift
-	[ $# -eq 0 ] || printf '       %s\n' "$@" >&2
-	exit 2
-}
-
 # options "NAME=... FLAG..." ARGUMENT...: sets $NAME for each "--NAME value" that the arguments
 # begin with (a "-" of the name is "_" in the variable), and $FLAG to y for "--FLAG". The other
-# arguments are in $rest. For anything else the caller's "help" says how it is called.
+# arguments are in $rest. Anything else is a wrong call.
 rest=()
 options() {
 	local known=" $1 " option
@@ -249,12 +263,12 @@ options() {
 		shift
 		case $known in
 		*" $option= "*)
-			[ $# -gt 0 ] || help
+			[ $# -gt 0 ] || usage
 			printf -v "${option//-/_}" %s "$1"
 			shift
 			;;
 		*" $option "*) printf -v "$option" y ;;
-		*) help ;;
+		*) usage ;;
 		esac
 	done
 	# shellcheck disable=SC2034

@@ -8,6 +8,11 @@
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
+# A check takes no arguments.
+case $0 in
+*/checks/*) [ $# -eq 0 ] || usage ;;
+esac
+
 # shellcheck disable=SC2034
 SELFTESTS=tools/testing/selftests/ftrace
 # What export writes.
