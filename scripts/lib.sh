@@ -43,18 +43,20 @@ case $TARGET in
 	# A script that another one runs has it from there.
 	[ "${BUILD_DIR##*/}" = "$TARGET" ] || BUILD_DIR+=/$TARGET
 	;;
-*)
-	echo "${0##*/}: TARGET is 6.1, 6.12 or mainline, not $TARGET" >&2
-	exit 2
-	;;
+*) die "TARGET is 6.1, 6.12 or mainline, not $TARGET" ;;
 esac
 # The kernel git tree: tag "base", branch "series" on top of it.
-LINUX=${LINUX:-$BUILD_DIR/linux}
+LINUX=$(realpath -ms -- "${LINUX:-$BUILD_DIR/linux}")
+[[ $BUILD_DIR$LINUX != *[[:space:]:]* ]] ||
+	die "a kernel is not built below a directory with a space or a colon in its name: set BUILD_DIR"
 LOGS=$BUILD_DIR/logs
 JOBS=${JOBS:-$(($(nproc) + 1))}
 export CCACHE_DIR=${CCACHE_DIR:-$BUILD_DIR/ccache}
 # Order and messages are the same everywhere.
 export LC_ALL=C.UTF-8
+# Nobody's own hooks and settings of git, nor the repository of a hook that runs this, take part.
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 mkdir -p "$BUILD_DIR" "$LOGS"
 
 # What to remove when the script ends, however it ends.
@@ -111,10 +113,13 @@ catch_signals() {
 }
 catch_signals
 
-# die MESSAGE...: one clear line on stderr, and out.
-die() {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
-	exit 1
+# alone NAME: until this script ends, no other one makes the result NAME.
+alone() {
+	local lock
+	exec {lock}>"$BUILD_DIR/$1.lock"
+	flock -n "$lock" && return
+	printf '%s: waiting for another script that makes %s\n' "${0##*/}" "$1" >&2
+	run flock "$lock"
 }
 
 # need PACKAGE...: installs what is missing of these Debian packages, quietly.
