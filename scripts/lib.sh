@@ -32,7 +32,7 @@ usage() {
 }
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-BUILD_DIR=${BUILD_DIR:-$TOP/.build}
+BUILD_DIR=$(realpath -ms -- "${BUILD_DIR:-$TOP/.build}")
 # The patches lie in patches/$TARGET/PART/, in the order of the file series.$TARGET.
 # shellcheck disable=SC2034
 TARGETS=(6.1 6.12 mainline)
@@ -122,23 +122,58 @@ alone() {
 	run flock "$lock"
 }
 
-# need PACKAGE...: installs what is missing of these Debian packages, quietly.
+# aptget ARGUMENT...: apt-get, which waits up to ten minutes for another one that holds a lock, as
+# Debian's unattended upgrades do. What it prints: $LOGS/apt.log
+aptget() {
+	local try from
+	for ((try = 0; ; try++)); do
+		from=$(stat -c %s "$LOGS/apt.log" 2>/dev/null || echo 0)
+		DEBIAN_FRONTEND=noninteractive apt-get "$@" >>"$LOGS/apt.log" 2>&1 && return
+		[ $try -lt 120 ] && tail -c "+$((from + 1))" "$LOGS/apt.log" |
+			grep '^E: Could not get lock' >/dev/null || return 1
+		progress "waiting for another apt-get"
+		run sleep 5
+	done
+}
+
+# apt_failed WHAT: out, with what apt said last.
+apt_failed() {
+	local why
+	why=$(grep '^E: ' "$LOGS/apt.log" | tail -n 1 || true)
+	progress_end
+	die "apt could not $1${why:+: ${why#E: }}; see $LOGS/apt.log"
+}
+
+# What to do on a system without the packages
+elsewhere='take Debian 12, or a container of it (Dockerfile); KERNEL_TREE=DIR gives base a tree of your own'
+
+# need PACKAGE...: installs what is missing of these Debian packages. Without apt, their programs will
+# do.
 need() {
-	local p missing=()
+	local p n missing=() debian=y
+	[ -n "$(type -P apt-get)" ] && [ -n "$(type -P dpkg-query)" ] || debian=''
 	for p in "$@"; do
-		dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null |
-			grep -qx installed || missing+=("$p")
+		if [ -n "$debian" ]; then
+			dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed
+		else
+			[ "$p" != xz-utils ] || p=xz
+			[ -n "$(type -P "$p")" ]
+		fi || missing+=("$p")
 	done
 	[ ${#missing[@]} -eq 0 ] && return 0
-	[ "$(id -u)" -eq 0 ] || die "not root, and these packages are missing: ${missing[*]}"
+	[ -n "$debian" ] || die "there is no apt to install ${missing[*]}: $elsewhere"
+	[ "$(id -u)" -eq 0 ] ||
+		die "root, which nothing else needs, must install packages: apt-get install ${missing[*]}"
 	# Two lanes of scripts/ci may both be here.
-	if ! (
-		flock 9 && apt-get update &&
-			DEBIAN_FRONTEND=noninteractive apt-get install -y \
-				--no-install-recommends "${missing[@]}"
-	) >>"$LOGS/apt.log" 2>&1 9>"$BUILD_DIR/apt.lock"; then
-		die "apt could not install ${missing[*]}; see $LOGS/apt.log"
-	fi
+	(
+		catch_signals
+		flock 9
+		aptget update || apt_failed 'update its lists'
+		n=$(apt-get install -s --no-install-recommends "${missing[@]}" 2>/dev/null | grep -c '^Inst ' || true)
+		progress_end
+		[ "$n" -eq 0 ] || printf '%s: installing %d packages: %s and what they need\n' "${0##*/}" "$n" "${missing[*]}" >&2
+		aptget install -y --no-install-recommends "${missing[@]}" || apt_failed "install ${missing[*]}"
+	) 9>"$BUILD_DIR/apt.lock" || exit 1
 }
 
 # lx COMMAND...: git in the kernel tree.
@@ -205,25 +240,44 @@ later() {
 		-o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state/cache"
 		-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
 	[ -z "${2:-}" ] || options+=(-o "APT::Architecture=$2" -o "APT::Architectures=$2")
-	apt-get "${options[@]}" update >>"$LOGS/apt.log" 2>&1 ||
-		die "apt-get update of ${suites[*]} failed; see $LOGS/apt.log"
+	aptget "${options[@]}" update || apt_failed "update the lists of ${suites[*]}"
 }
 
-# newest_source: sets $package and $version to the newest linux-source-7.x of these suites.
+# made_on: the release of the kernel that the patches were made on.
+made_on() {
+	sed -n '1s/^# linux \([0-9.]*[0-9]\).*/\1/p' "$TOP/series.$TARGET"
+}
+
+# newest_source PACKAGE [RELEASE]: sets $package and $version to the newest that apt offers, with
+# $options; of RELEASE if it has that. PACKAGE is a regular expression.
 newest_source() {
-	later deb
 	# shellcheck disable=SC2046
 	read -r version package < <(apt-cache "${options[@]}" madison \
-		$(apt-cache "${options[@]}" search --names-only '^linux-source-7\.[0-9]+$' | cut -d' ' -f1) |
-		awk -F' *[|] *' '{ sub(/^ +/, ""); print $2, $1 }' | sort -V | tail -n 1) ||
-		die "Debian's backports and unstable have no linux-source-7.x"
+		$(apt-cache "${options[@]}" search --names-only "^$1\$" | cut -d' ' -f1) |
+		awk -F' *[|] *' '{ sub(/^ +/, ""); print $2, $1 }' | sort -V |
+		awk -v release="${2:-}" '{ last = $0 } index($1, release "-") == 1 { wanted = $0 }
+			END { print wanted ? wanted : last }') || true
+	[ -n "$version" ] || die "apt offers no ${1//\\/}: $elsewhere"
+}
+
+# unpack_source DIR: unpacks the kernel's source in $version of Debian's $package, which apt finds with
+# $options, to DIR; installs nothing.
+unpack_source() {
+	local deb
+	progress "fetching $package $version"
+	deb=$(mktemp -d "$BUILD_DIR/deb.XXXXXX")
+	litter+=("$deb")
+	(cd "$deb" && aptget "${options[@]}" download "$package=$version") || apt_failed "download $package"
+	progress "unpacking $package $version"
+	dpkg-deb --fsys-tarfile "$deb/$package"_*.deb | tar -xO "./usr/src/$package.tar.xz" |
+		tar -xJ -C "$1" --strip-components=1
+	rm -rf "$deb"
 }
 
 # linux_source VERSION DIR: unpacks Debian's linux-source-VERSION to DIR, which is kept if it is
-# there. VERSION 7 is the newest 7.x of Debian's backports and unstable; $source says then which
-# that is.
+# there. VERSION 7 is the newest 7.x of Debian's backports and unstable.
 linux_source() {
-	local package=linux-source-$1 dir=$2 version options deb
+	local package=linux-source-$1 dir=$2 version options
 	[ ! -e "$dir/Makefile" ] || return 0
 	need xz-utils
 	rm -rf "$dir.new"
@@ -235,17 +289,9 @@ linux_source() {
 		tar -xf "/usr/src/$package.tar.xz" -C "$dir.new" --strip-components=1
 	else
 		progress "fetching linux-source-7.x"
-		newest_source
-		deb=$(mktemp -d "$BUILD_DIR/deb.XXXXXX")
-		litter+=("$deb")
-		(cd "$deb" && apt-get "${options[@]}" download "$package=$version") >>"$LOGS/apt.log" 2>&1 ||
-			die "apt could not download $package; see $LOGS/apt.log"
-		progress "unpacking $package"
-		dpkg-deb --fsys-tarfile "$deb/$package"_*.deb | tar -xO "./usr/src/$package.tar.xz" |
-			tar -xJ -C "$dir.new" --strip-components=1
-		rm -rf "$deb"
-		# shellcheck disable=SC2034
-		source="Debian $package $version"
+		later deb
+		newest_source 'linux-source-7\.[0-9]+'
+		unpack_source "$dir.new"
 	fi
 	mv "$dir.new" "$dir"
 	progress_end
