@@ -86,16 +86,19 @@ apply_am() {
 		git -C "$1" am -q --committer-date-is-author-date --whitespace=nowarn "${@:2}" 2>&1
 }
 
-# apply_parts DIR [PART...]: all parts or these, one after the other, with their branches.
+# apply_parts DIR [PART...]: all parts or these, one after the other, with their branches. Where it
+# stops, the last line that it prints says at what.
 apply_parts() {
-	local dir=$1 files part
+	local dir=$1 files part said
 	shift
 	# shellcheck disable=SC2046
 	[ $# -gt 0 ] || set -- $(parts)
 	for part in "$@"; do
 		mapfile -t files < <(patches "$part")
-		apply_am "$dir" "${files[@]}" || {
-			echo "git am does not apply $part to $(git -C "$dir" log -1 --format=%s series)"
+		said=$(apply_am "$dir" "${files[@]}") || {
+			echo "$said"
+			echo "${files[$(cat "$dir/.git/rebase-apply/next") - 1]#"$TOP/"} does not apply: $(
+				sed -n 's/^error: //p' <<<"$said" | head -n 1)"
 			return 1
 		}
 		git -C "$dir" branch -q -f "part/$part"
