@@ -332,15 +332,18 @@ say() {
 }
 
 # progress MESSAGE...: how far long work has come. On a terminal one line that is
-# refreshed; elsewhere a line when the first word changes, or every 30 seconds.
+# refreshed; elsewhere a line when the first word changes, or every 30 seconds. It goes to stderr,
+# or, in a check, whose stderr scripts/check logs, to that of scripts/check.
+progress_fd=${PROGRESS_FD:-2}
+unset PROGRESS_FD
 progress_start=$SECONDS progress_last=-30 progress_word=
 progress() {
 	local t
 	t=$(elapsed $((SECONDS - progress_start)))
-	if [ -t 2 ]; then
-		printf '\r\033[K%s: [%s] %s' "${0##*/}" "$t" "$*" >&2
+	if [ -t "$progress_fd" ]; then
+		printf '\r\033[K%s: [%s] %s' "${0##*/}" "$t" "$*" >&"$progress_fd"
 	elif [ "${1%% *}" != "$progress_word" ] || [ $((SECONDS - progress_last)) -ge 30 ]; then
-		printf '%s: [%s] %s\n' "${0##*/}" "$t" "$*" >&2
+		printf '%s: [%s] %s\n' "${0##*/}" "$t" "$*" >&"$progress_fd"
 		progress_last=$SECONDS
 	fi
 	progress_word=${1%% *}
@@ -348,5 +351,5 @@ progress() {
 
 # progress_end: clears the refreshed line.
 progress_end() {
-	[ ! -t 2 ] || printf '\r\033[K' >&2
+	[ ! -t "$progress_fd" ] || printf '\r\033[K' >&"$progress_fd"
 }
