@@ -220,6 +220,11 @@ parts() {
 	patches | sed 's#/[^/]*$##; s#.*/##' | uniq
 }
 
+# mux_version: what the series of TARGET is called after the release that it is on, such as mux2.
+mux_version() {
+	awk -v target="$TARGET" '$1 == target { print $2 }' "$TOP/configs/version"
+}
+
 # later TYPE [ARCH]: makes lists of the suites that have newer kernels than this system's, of packages
 # (TYPE deb) or of sources (deb-src), or of unstable alone for an ARCH that this Debian does not have,
 # and sets $options, with which apt reads them. They are kept in $BUILD_DIR; the system's apt does not
