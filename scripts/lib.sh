@@ -206,6 +206,11 @@ added() {
 		END { for (file in new) print file }' "${files[@]}" | LC_ALL=C sort
 }
 
+# own_tests [TARGET]: the selftests that its series adds to the kernel's, below test.d, one a line.
+own_tests() {
+	TARGET=${1:-$TARGET} added | sed -n 's|^tools/testing/selftests/ftrace/test\.d/\(.*\.tc\)$|\1|p'
+}
+
 # common FILE: where in the repository such a file lies if several targets add the same.
 common() {
 	case $1 in
@@ -329,6 +334,20 @@ options() {
 	done
 	# shellcheck disable=SC2034
 	rest=("$@")
+}
+
+# ktap: results as the kernel's own tests have them, from lines "passed|failed|skipped NAME [WHY]".
+ktap() {
+	awk '{
+			why = $0
+			sub(/^[^ ]+ [^ ]+ */, "", why)
+			if (why != "" || $1 == "skipped") why = " #" ($1 == "skipped" ? " SKIP" : "") " " why
+			line[NR] = ($1 == "failed" ? "not ok " : "ok ") NR " " $2 why
+		}
+		END {
+			printf "KTAP version 1\n1..%d\n", NR
+			for (i = 1; i <= NR; i++) print line[i]
+		}'
 }
 
 # say MESSAGE...: the one line of a script that did its work.
