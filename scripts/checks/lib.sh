@@ -24,6 +24,16 @@ NOTES=$TOP/MAINTAINERS-notes
 # shellcheck disable=SC2034
 if [ "$TARGET" = mainline ]; then LIST=''; else LIST=$TARGET.y; fi
 
+# prefix_of PART: what the subjects of its mails begin with.
+prefix_of() {
+	case $1 in *fix* | *lifetime*) echo PATCH ;; *) echo 'RFC PATCH' ;; esac
+}
+
+# in_a_name: the tags in somebody's name of a message on stdin. The list of stable is nobody.
+in_a_name() {
+	grep -iE '^([a-z-]+-by|cc): ' | grep -viE '^cc: <?stable@vger\.kernel\.org>?( *#.*)?$' || true
+}
+
 # base_version: what the series stands on, as "linux 6.1.192 (Debian linux-source-6.1 6.1.192-2)".
 base_version() {
 	git -C "$LINUX" log -1 --format=%s refs/tags/base
