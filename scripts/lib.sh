@@ -55,7 +55,7 @@ export CCACHE_DIR=${CCACHE_DIR:-$BUILD_DIR/ccache}
 # Order and messages are the same everywhere.
 export LC_ALL=C.UTF-8
 # Nobody's own hooks and settings of git, nor the repository of a hook that runs this, take part.
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_CONFIG_GLOBAL=$TOP/scripts/gitconfig GIT_CONFIG_NOSYSTEM=1
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 mkdir -p "$BUILD_DIR" "$LOGS"
 
