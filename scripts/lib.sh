@@ -132,7 +132,7 @@ aptget() {
 		[ $try -lt 120 ] && tail -c "+$((from + 1))" "$LOGS/apt.log" |
 			grep '^E: Could not get lock' >/dev/null || return 1
 		progress "waiting for another apt-get"
-		run sleep 5
+		sleep 5
 	done
 }
 
@@ -166,7 +166,6 @@ need() {
 		die "root, which nothing else needs, must install packages: apt-get install ${missing[*]}"
 	# Two lanes of scripts/ci may both be here.
 	(
-		catch_signals
 		flock 9
 		aptget update || apt_failed 'update its lists'
 		n=$(apt-get install -s --no-install-recommends "${missing[@]}" 2>/dev/null | grep -c '^Inst ' || true)
