@@ -13,9 +13,12 @@ width=${1:-100}
 [ "$width" -ge 40 ] || width=40
 cd /sys/kernel/tracing || exit
 
+# What opens files has another name in 7.3.
+opens=$(grep -xm 1 -e do_filp_open -e do_file_open available_filter_functions) || exit
+
 # Who looks at what: directory, root function, depth, in words.
 views=(
-	'.               do_filp_open 4 opening files'
+	".               $opens 4 opening files"
 	'instances/io    vfs_read     4 reading files'
 	'instances/tasks kernel_clone 2 making processes'
 )
@@ -52,7 +55,9 @@ column() {
 			sub(/^ *[0-9]+\)/, "", time); gsub(/[^0-9.]/, "", time)
 			text = substr($0, index($0, "|") + 3)
 			sub(/ *\/\*.*/, "", text)
-			if (text ~ "^" root "\\(\\)") { open = 1; n = 0 }
+			# 7.3 and 6.12 indent by the calls that others trace, too.
+			if (text ~ "^ *" root "\\(\\)") { match(text, /^ */); indent = RLENGTH; open = 1; n = 0 }
+			text = substr(text, indent + 1)
 			if (open)
 				call[++n] = sprintf("%7s %s", time, text)
 			if (open && text ~ /^}/) {
