@@ -145,7 +145,7 @@ apt_failed() {
 }
 
 # What to do on a system without the packages
-elsewhere='take Debian 12, or a container of it (Dockerfile); KERNEL_TREE=DIR gives base a tree of your own'
+elsewhere='take Debian 12 with its security updates, or a container of it (Dockerfile); KERNEL_TREE=DIR gives base a tree of your own'
 
 # need PACKAGE...: installs what is missing of these Debian packages. Without apt, their programs will
 # do.
