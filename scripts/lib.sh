@@ -19,7 +19,8 @@ esac
 
 # die MESSAGE...: one clear line on stderr, and out.
 die() {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	said=$*
+	printf '%s: %s\n' "${0##*/}" "$said" >&2
 	exit 1
 }
 
@@ -106,7 +107,7 @@ caught() {
 # something must call it, too: it has none of its parent's traps.
 catch_signals() {
 	litter=()
-	trap stop EXIT
+	trap 'result $? || true; stop' EXIT
 	trap 'caught HUP' HUP
 	trap 'caught INT' INT
 	trap 'caught TERM' TERM
@@ -335,6 +336,50 @@ options() {
 	rest=("$@")
 }
 
+# state: the commit that last changed the patches of TARGET, with a "+" if they, the scripts or the
+# configurations are not as committed.
+state() {
+	local commit dirty
+	commit=$(git -C "$TOP" log -1 --format=%h -- "patches/$TARGET") && [ -n "$commit" ] || return
+	dirty=$(git -C "$TOP" --no-optional-locks status --porcelain -- "patches/$TARGET" scripts configs) || return
+	echo "$commit${dirty:++}"
+} 2>/dev/null
+
+# testing STEP KERNEL [ARGS]: what the script tests from here on, on that result of scripts/build, booted
+# with ARGS, or on none ("-"). How it ends is a line of $LOGS/results.tsv, which scripts/results reads,
+# unless it is interrupted, is a part of another test, or tests a kernel of another tree than $LINUX or
+# base.
+tested=() said='' part_of_test=${PART_OF_TEST:-}
+testing() {
+	[ -z "$part_of_test" ] || return 0
+	export PART_OF_TEST=y
+	tested=("$1" "$2" "${3:-}" "$(state || true)")
+}
+
+# result STATUS: that test has ended with this exit status, after the message $said.
+result() {
+	local how=failed arch=- dir commit=${tested[3]:-}
+	[ -n "$commit" ] && [ "$BASHPID" = $$ ] || return 0
+	case $1 in 0) how=passed ;; 4) how=skipped ;; esac
+	dir=$BUILD_DIR/build/${tested[1]}
+	if [ "${tested[1]}" != - ]; then
+		case $(cat "$dir/.tree") in "$LINUX" | "$BUILD_DIR/linux-base") ;; *) tested=() && return ;; esac
+		arch=$(cat "$dir/.arch") || return 0
+		# The patches may have changed since it was built.
+		[ ! -f "$dir/.state" ] || commit=$(cat "$dir/.state")
+	fi
+	# The message without its name of the kernel, and without places of this machine
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$TARGET" "$arch" \
+		"${tested[1]%-"$arch"}${tested[2]:+ ${tested[2]}}" "${tested[0]}" "$how" \
+		"$(awk -v kernel="${tested[1]}: " '{
+			if (index($0, kernel) == 1) $0 = substr($0, length(kernel) + 1)
+			sub(/; see .*/, ""); gsub(/(^| )\/[^ ]*/, " ..."); gsub(/[[:space:]]+/, " ")
+			print
+			exit
+		}' <<<"$said")" "$commit" >>"$LOGS/results.tsv" || true
+	tested=()
+} 2>/dev/null
+
 # ktap: results as the kernel's own tests have them, from lines "passed|failed|skipped NAME [WHY]".
 ktap() {
 	awk '{
@@ -351,7 +396,8 @@ ktap() {
 
 # say MESSAGE...: the one line of a script that did its work.
 say() {
-	printf '%s: %s\n' "${0##*/}" "$*"
+	said=$*
+	printf '%s: %s\n' "${0##*/}" "$said"
 }
 
 # progress MESSAGE...: how far long work has come. On a terminal one line that is
