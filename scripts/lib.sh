@@ -336,12 +336,23 @@ options() {
 	rest=("$@")
 }
 
+# tree_and_patches: what changes with branch series of the kernel tree and with patches/.
+tree_and_patches() {
+	lx rev-parse refs/heads/series
+	# shellcheck disable=SC2119
+	patches | xargs -r cat | sha1sum
+}
+
 # state: the commit that last changed the patches of TARGET, with a "+" if they, the scripts or the
-# configurations are not as committed.
+# configurations are not as committed, or if the kernel tree has something else than what scripts/apply
+# has made of them.
 state() {
 	local commit dirty
 	commit=$(git -C "$TOP" log -1 --format=%h -- "patches/$TARGET") && [ -n "$commit" ] || return
 	dirty=$(git -C "$TOP" --no-optional-locks status --porcelain -- "patches/$TARGET" scripts configs) || return
+	[ ! -e "$LINUX/.git" ] || {
+		[ "$(tree_and_patches)" = "$(cat "$BUILD_DIR/applied")" ] && lx --no-optional-locks diff --quiet HEAD
+	} || dirty=y
 	echo "$commit${dirty:++}"
 } 2>/dev/null
 
