@@ -19,7 +19,7 @@ if [ "$TARGET" = mainline ]; then LIST=''; else LIST=$TARGET.y; fi
 
 # prefix_of PART: what the subjects of its mails begin with.
 prefix_of() {
-	case $1 in *fix* | *lifetime*) echo PATCH ;; *) echo 'RFC PATCH' ;; esac
+	case $1 in *fix* | *speed-ups) echo PATCH ;; *) echo 'RFC PATCH' ;; esac
 }
 
 # in_a_name: the tags in somebody's name of a message on stdin. The list of stable is nobody.
