@@ -348,6 +348,8 @@ tree_and_patches() {
 # has made of them.
 state() {
 	local commit dirty
+	# A shallow clone does not know it.
+	[ "$(git -C "$TOP" rev-parse --is-shallow-repository)" != true ] || return
 	commit=$(git -C "$TOP" log -1 --format=%h -- "patches/$TARGET") && [ -n "$commit" ] || return
 	dirty=$(git -C "$TOP" --no-optional-locks status --porcelain -- "patches/$TARGET" scripts configs) || return
 	[ ! -e "$LINUX/.git" ] || {
