@@ -13,8 +13,7 @@
  * waits for some calls, stops the threads between two calls and compares: a user
  * that was on since the last comparison has seen each call once, one that was off
  * none, and each call has had the result that fmod_ret or the livepatch give it, or
- * its own. ftrace_mux/audit in debugfs must find nothing wrong, if there is one. A
- * line that begins with "BAD" says what was wrong; the last line is "done".
+ * its own. A line that begins with "BAD" says what was wrong; the last line is "done".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,8 +35,6 @@
 
 #define TRACING		"/sys/kernel/tracing/"
 #define LIVEPATCH	"/sys/kernel/livepatch/livepatch_sample/"
-#define AUDIT		"/sys/kernel/debug/ftrace_mux/audit"
-#define MAX_SETS	"/sys/module/ftrace_mux/parameters/max_sets"
 
 #define NR_CALLERS	2
 #define CALLS		20	/* of each thread in a round, at least */
@@ -548,11 +545,6 @@ static bool livepatch_set(struct user *u, bool on)
 	return true;
 }
 
-static bool sets_set(struct user *u, bool on)
-{
-	return put(MAX_SETS, on ? u->value : "1024");
-}
-
 static struct user users[] = {
 	{ "fentry1", bpf_set, bpf_seen, 1, BPF_TRACE_FENTRY },
 	{ "fentry2", bpf_set, bpf_seen, 1, BPF_TRACE_FENTRY },
@@ -568,8 +560,6 @@ static struct user users[] = {
 	{ "kprobe", kprobe_set, kprobe_seen, 1, .value = "p" },
 	{ "kretprobe", kprobe_set, kprobe_seen, 1, .value = "r" },
 	{ "livepatch", livepatch_set },
-	{ "nosets", sets_set, .value = "0" },
-	{ "onetramp", sets_set, .value = "1" },
 };
 #define NR_USERS	(int)(sizeof(users) / sizeof(users[0]))
 
@@ -611,8 +601,6 @@ static bool user_init(struct user *u)
 		if (!target->livepatch)
 			return false;
 		modifier = u;
-	} else if (u->set == sets_set) {
-		return !access(MAX_SETS, W_OK);
 	}
 	return true;
 }
@@ -702,25 +690,13 @@ static void compare(void)
 		users[i].busy = false;
 }
 
-static void audit(void)
-{
-	const char *text;
-
-	if (access(AUDIT, R_OK))
-		return;
-	text = get(AUDIT);
-	if (strcmp(text, "0 wrong\n"))
-		bad("the audit says: %s", text);
-}
-
 /*
- * What rounds with a livepatch begin with, if all of these are there: a program that
- * calls the original function joins one that does not, while others are called by the
- * list function.
+ * What rounds with a livepatch begin with: a program that calls the original function
+ * joins one that does not, while there are others, which the list function calls if
+ * the kernel was booted with ftrace_mux.max_sets=0.
  */
 static const char *const opening[] = {
-	"nosets", "livepatch", "function1", "function2", "fentry1", "fexit1",
-	"nosets", "fentry1", "fexit1",
+	"livepatch", "function1", "function2", "fentry1", "fexit1", "fentry1", "fexit1",
 };
 
 static struct user *user_named(const char *name, struct user **here, int nr)
@@ -757,8 +733,6 @@ int main(int argc, char **argv)
 	pgid = getpgid(0);
 
 	counts_init();
-	if (!access("/sys/module/ftrace_mux/parameters/audit", W_OK))
-		put("/sys/module/ftrace_mux/parameters/audit", "1");
 	put(TRACING "set_ftrace_filter", target->func);
 	for (i = 0; i < NR_USERS; i++) {
 		users[i].on = false;
@@ -783,7 +757,7 @@ int main(int argc, char **argv)
 		other = random() % 2 ? here[random() % nr] : u;
 		if (target->livepatch && round_nr <= (int)(sizeof(opening) / sizeof(*opening))) {
 			u = user_named(opening[round_nr - 1], here, nr);
-			/* Without sets there is nothing to turn off */
+			/* A user may be missing in this kernel */
 			if (!u)
 				continue;
 			other = u;
@@ -805,7 +779,6 @@ int main(int argc, char **argv)
 		callers_stop();
 		compare();
 		callers_resume();
-		audit();
 		printf("round %d: %s%s%s:", round_nr, u->name, other != u ? "+" : "",
 		       other != u ? other->name : "");
 		for (j = 0; j < nr; j++) {
@@ -828,7 +801,6 @@ int main(int argc, char **argv)
 	callers_wait();
 	callers_stop();
 	compare();
-	audit();
 	if (get(TRACING "enabled_functions")[0])
 		bad("still enabled: %s", get(TRACING "enabled_functions"));
 	printf("%lu calls, %d rounds with two at once, %d users on at the end\n",

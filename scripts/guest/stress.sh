@@ -54,10 +54,6 @@ rand() { # N: 0..N-1
 	R=$((RANDOM % $1))
 }
 
-# Whether functions call those who trace them is checked after each change, and would be in
-# the log; the series has that.
-[ ! -e /sys/module/ftrace_mux/parameters/audit ] || echo 1 >/sys/module/ftrace_mux/parameters/audit
-
 state=() filter=() seen=() round=0 dump=0 pids=''
 
 # listing FILE: what a filter holds, without a fork. A wide one is not read.

@@ -268,26 +268,6 @@ int ftrace_subops_prepare_change(struct ftrace_ops_hash *old,
 }
 
 /**
- * ftrace_subops_changed - update sets after the filter of subops has changed
- * @old:	its previous contents
- * @new:	the filter, as in func_hash of the subops
- *
- * Context: ftrace_lock held, may sleep.
- */
-void ftrace_subops_changed(struct ftrace_ops_hash *old,
-			   struct ftrace_ops_hash *new)
-{
-	struct ftrace_ops *op, *subops;
-
-	do_for_each_ftrace_op(op, ftrace_ops_list) {
-		ftrace_for_each_subop(op, subops) {
-			if (subops->func_hash == new)
-				ftrace_mux_subops_change(subops, old, new);
-		}
-	} while_for_each_ftrace_op(op);
-}
-
-/**
  * ftrace_subops_cancel - free the filters computed for managers
  *
  * Context: ftrace_lock held.
@@ -392,9 +372,6 @@ static void ftrace_subops_update(struct ftrace_ops *ops)
 static void ftrace_subops_keep_filter(struct ftrace_ops *ops)
 {
 	ops->flags |= FTRACE_OPS_FL_SUPERSET;
-	/* Still update the sets, which does not need the filter */
-	if (ftrace_enabled)
-		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
 /* Switch a manager that is not registered to the filter computed for it */
@@ -428,17 +405,6 @@ static void ftrace_subops_free_trampoline(struct ftrace_ops *subops)
 		ftrace_ops_release_trampoline(subops);
 }
 
-/* Add a subop of a registered manager to the sets of its functions */
-static void ftrace_subops_join(struct ftrace_ops *subops)
-{
-	ftrace_mux_subops_change(subops, NULL, subops->func_hash);
-}
-
-static void ftrace_subops_leave(struct ftrace_ops *subops)
-{
-	ftrace_mux_subops_change(subops, subops->func_hash, NULL);
-}
-
 #else /* !CONFIG_DYNAMIC_FTRACE: all functions are traced, or none */
 
 struct ftrace_ops_hash;
@@ -458,8 +424,6 @@ static void ftrace_subops_set_filter(struct ftrace_ops *ops) { }
 static void ftrace_subops_clear_filter(struct ftrace_ops *ops) { }
 static bool ftrace_has_filter(struct ftrace_ops *ops) { return false; }
 static void ftrace_subops_free_trampoline(struct ftrace_ops *subops) { }
-static void ftrace_subops_join(struct ftrace_ops *subops) { }
-static void ftrace_subops_leave(struct ftrace_ops *subops) { }
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
@@ -478,8 +442,7 @@ static int ftrace_subops_check(struct ftrace_ops *ops, struct ftrace_ops *subops
 		return -EBUSY;
 	}
 
-	if (ops == subops || ftrace_is_manager(subops) ||
-	    subops->flags & FTRACE_OPS_FL_USES_SUBSETS) {
+	if (ops == subops || ftrace_is_manager(subops)) {
 		ftrace_subops_reject(ops, subops, "it is a manager");
 		return -EINVAL;
 	}
@@ -521,16 +484,12 @@ static void ftrace_subops_link(struct ftrace_ops *ops, struct ftrace_ops *subops
 	ftrace_ops_update_pid_func(subops);
 	/* The callback of the manager may be walking the list */
 	list_add_tail_rcu(&subops->list, &ops->subop_list);
-	/* Otherwise ftrace_startup() will update the sets */
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		ftrace_subops_join(subops);
 }
 
 /* The caller must wait until callbacks cannot access @subops any more */
 static void ftrace_subops_unlink(struct ftrace_ops *subops)
 {
 	list_del_rcu(&subops->list);
-	ftrace_mux_remove_ops(subops);
 }
 
 static void ftrace_subops_release(struct ftrace_ops *subops)
@@ -651,17 +610,11 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 	} else {
 		if (unlikely(ftrace_is_dead()))
 			ret = -ENODEV;
-		else
-			ret = ftrace_subops_prepare(ops, NULL, subops, NULL, NULL);
-		ftrace_subops_leave(subops);
-		/* The update must not create a set or subset with @subops */
-		ftrace_subops_unlink(subops);
-		if (!ret) {
+		else if (!ftrace_subops_prepare(ops, NULL, subops, NULL, NULL))
 			ftrace_subops_update(ops);
-		} else if (ret == -ENOMEM) {
+		else
 			ftrace_subops_keep_filter(ops);
-			ret = 0;
-		}
+		ftrace_subops_unlink(subops);
 	}
 
 	/* Until released, @subops can be neither registered nor shut down */

@@ -7,7 +7,6 @@
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
-#include <linux/ftrace_mux.h>
 #include <linux/kthread.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -307,31 +306,7 @@ static notrace void walk_subops(unsigned long ip, unsigned long parent_ip,
 	preempt_enable_notrace();
 }
 
-/* Callback of a manager that supports subsets */
-static notrace void call_subset(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	struct ftrace_subset *subset;
-	unsigned int i;
-
-	preempt_disable_notrace();
-	if (!ftrace_ops_is_subset(op)) {
-		walk_subops(ip, parent_ip, op, fregs);
-	} else if (ftrace_ops_subset_data(op) == FTRACE_SUBSET_STALE) {
-		walk_subops(ip, parent_ip, op->managed, fregs);
-	} else {
-		subset = ftrace_ops_subset(op);
-		for (i = 0; i < subset->nr; i++)
-			subset->subops[i]->func(ip, parent_ip,
-						subset->subops[i], fregs);
-	}
-	preempt_enable_notrace();
-}
-
-static struct ftrace_ops manager = {
-	.func	= call_subset,
-	.flags	= FTRACE_OPS_FL_USES_SUBSETS,
-};
+static struct ftrace_ops manager = { .func = walk_subops };
 
 static struct ftrace_ops plain_manager = { .func = walk_subops };
 
@@ -757,10 +732,7 @@ static void subops_freed_functions(struct kunit *test)
 static void subops_share_filter(struct kunit *test)
 {
 	struct ftrace_ops *ops = &counters[0].ops;
-	static struct ftrace_ops other = {
-		.func	= call_subset,
-		.flags	= FTRACE_OPS_FL_USES_SUBSETS,
-	};
+	static struct ftrace_ops other = { .func = walk_subops };
 
 	KUNIT_ASSERT_EQ(test, 0, set_filter(ops, FN_A));
 	counters[1].ops.func_hash = ops->func_hash;
@@ -835,10 +807,8 @@ static void subops_misuse(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags ^= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_IPMODIFY;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
-	/* The flag of a manager, and an ops that must not be used any more */
-	b->flags ^= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_USES_SUBSETS;
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
-	b->flags ^= FTRACE_OPS_FL_USES_SUBSETS | FTRACE_OPS_FL_DELETED;
+	/* An ops that must not be used any more */
+	b->flags ^= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DELETED;
 	KUNIT_EXPECT_EQ(test, -EINVAL, register_subop(&manager, b));
 	b->flags &= ~FTRACE_OPS_FL_DELETED;
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# From mainline's text of sets to that of 6.12: what scripts/check same allows to differ.
+
+# Allocation
+s|system_dfl_long_wq|system_unbound_wq|
+
+# Executable memory, and patching of text: other names
+s|^#include <linux/text-patching.h>|\n#include <asm/text-patching.h>|
+s|execmem_alloc_rw|execmem_alloc|
+s|smp_text_poke_batch_finish|text_poke_finish|
+s|smp_text_poke_batch_add|text_poke_queue|
+
+# Callbacks of function graph get no registers at the entry, an ops of one user no flag
+s|struct fgraph_ops \*gops, struct ftrace_regs \*fregs)|struct fgraph_ops *gops)|
+s|FTRACE_OPS_FL_GRAPH|FTRACE_OPS_FL_ENABLED|
