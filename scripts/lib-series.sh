@@ -22,6 +22,14 @@ prefix_of() {
 	case $1 in *fix* | *speed-ups) echo PATCH ;; *) echo 'RFC PATCH' ;; esac
 }
 
+# needs PART: the parts that must be there before it, in order, one a line: all before it, but for those
+# that configs/needs lists.
+needs() {
+	local line
+	line=$(grep -E "^$TARGET $1( |\$)" "$TOP/configs/needs") || { parts | sed "/^$1\$/,\$d" && return; }
+	for line in ${line#"$TARGET $1"}; do echo "$line"; done
+}
+
 # in_a_name: the tags in somebody's name of a message on stdin. The list of stable is nobody.
 in_a_name() {
 	grep -iE '^([a-z-]+-by|cc): ' | grep -viE '^cc: <?stable@vger\.kernel\.org>?( *#.*)?$' || true
