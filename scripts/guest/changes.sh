@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The first process of the kernels in which scripts/bench --changes measures what a change of
+# The first process of the kernels in which scripts/bench-changes measures what a change of
 # what is traced costs. Runs in busybox's ash, which has EPOCHREALTIME.
 #
 # Prints, for each time that a change is made, "changes: KIND BESIDE TIME SYNCS": how many

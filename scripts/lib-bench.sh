@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Shared by the scripts that measure: guests in which a nanosecond is an instruction.
+#
+# Sourced, never run.
+
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# machine_of ARCH NAME: sets $arch, $machine, $image and $console, and makes $work, where what is
+# measured lies: $BUILD_DIR/NAME, with the architecture if it is not x86.
+# shellcheck disable=SC2034
+machine_of() {
+	arch=$1 work=$BUILD_DIR/$2
+	case $1 in
+	x86)
+		need qemu-system-x86 cpio
+		machine=(qemu-system-x86_64 -M q35) image=arch/x86/boot/bzImage console='ttyS0 tsc=reliable'
+		;;
+	arm64)
+		need qemu-system-arm cpio
+		machine=(qemu-system-aarch64 -M virt) image=arch/arm64/boot/Image console=ttyAMA0
+		work+=-arm64
+		;;
+	*) usage ;;
+	esac
+	mkdir -p "$work"
+}
+
+# initrd INIT FILE...: INIT, a script of scripts/guest, the FILEs and busybox, to $work/INIT.cpio.
+initrd() {
+	local root=$work/root
+	rm -rf "$root"
+	mkdir -p "$root"/{bin,dev,proc,sys}
+	# The guest's own, which is static, too
+	(cd "$root" && cpio -i --quiet bin/busybox) <"$("$TOP/scripts/rootfs" --arch "$arch")"
+	cp "$TOP/scripts/guest/$1.sh" "$root/init"
+	[ $# -eq 1 ] || cp "${@:2}" "$root/"
+	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$work/$1.cpio"
+	rm -rf "$root"
+}
+
+# emulate LOG BUILD INIT ARG...: boots that, time is instructions, until it goes down.
+emulate() {
+	rm -f "$1"
+	timeout --foreground 2400 "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
+		-smp 1 -m 1G -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
+		-initrd "$work/$3.cpio" -serial "file:$1" -rtc base=2000-01-01,clock=vm \
+		-append "console=$console norandmaps nokaslr panic=-1 ${*:4}" >"${1%.log}.qemu" 2>&1 || true
+}
