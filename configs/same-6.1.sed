@@ -40,3 +40,11 @@ s|ftrace_regs_set_instruction_pointer|ftrace_instruction_pointer_set|
 s|unregister_ftrace_direct(&direct_ops, (unsigned long)direct, true)|unregister_ftrace_direct_multi(\&direct_ops, (unsigned long)direct)|
 s|\bregister_ftrace_direct(&direct_ops,|register_ftrace_direct_multi(\&direct_ops,|
 s|ftrace_stub_direct_tramp|ftrace_stub|
+
+# kernel.ftrace_enabled can be zero
+s#^\t/\* After a failure of ftrace, the list function may use old sets \*/#\t/*\n\t * While calls are disabled, no slot has callers; they come back. After a\n\t * failure of ftrace, the list function may use old sets.\n\t */#
+s#if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))#if (ftrace_mux_state == FTRACE_MUX_IDLE || !ftrace_enabled ||\n\t    unlikely(ftrace_is_dead()))#
+
+# Neither call ops nor a static call for a single user
+/^With CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS, each/,/^Where the arch/{/^Where the arch/!d}
+/^others, nothing is looked up\.$/{N;N;s|\nWith CONFIG_HAVE_STATIC_CALL, a \(.*\) a\n| A \1 a |}

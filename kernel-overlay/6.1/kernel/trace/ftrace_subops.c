@@ -368,7 +368,7 @@ static void ftrace_subops_update(struct ftrace_ops *ops)
 	ftrace_subops_finish();
 }
 
-/* On allocation failure, keep a filter that traces a superset */
+/* After a failure, of an allocation or of ftrace, keep a filter that traces a superset */
 static void ftrace_subops_keep_filter(struct ftrace_ops *ops)
 {
 	ops->flags |= FTRACE_OPS_FL_SUPERSET;
@@ -551,6 +551,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 		ftrace_subops_update(ops);
 		if (!ftrace_is_dead())
 			return 0;
+		ftrace_subops_keep_filter(ops);
 		ret = -ENODEV;
 	} else {
 		ftrace_subops_set_filter(ops);
@@ -608,12 +609,14 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops,
 		if (!ret)
 			ftrace_subops_clear_filter(ops);
 	} else {
-		if (unlikely(ftrace_is_dead()))
-			ret = -ENODEV;
-		else if (!ftrace_subops_prepare(ops, NULL, subops, NULL, NULL))
-			ftrace_subops_update(ops);
-		else
+		if (unlikely(ftrace_is_dead())) {
 			ftrace_subops_keep_filter(ops);
+			ret = -ENODEV;
+		} else if (!ftrace_subops_prepare(ops, NULL, subops, NULL, NULL)) {
+			ftrace_subops_update(ops);
+		} else {
+			ftrace_subops_keep_filter(ops);
+		}
 		ftrace_subops_unlink(subops);
 	}
 
