@@ -598,8 +598,12 @@ void ftrace_mux_finish(void)
 	struct ftrace_set *set, *next;
 
 	ftrace_mux_prepared = false;
-	/* After a failure of ftrace, the list function may use old sets */
-	if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))
+	/*
+	 * While calls are disabled, no slot has callers; they come back. After a
+	 * failure of ftrace, the list function may use old sets.
+	 */
+	if (ftrace_mux_state == FTRACE_MUX_IDLE || !ftrace_enabled ||
+	    unlikely(ftrace_is_dead()))
 		return;
 
 	ftrace_mux_update_funcs();
