@@ -253,6 +253,28 @@ later() {
 	aptget "${options[@]}" update || apt_failed "update the lists of ${suites[*]}"
 }
 
+# sources: makes lists of the sources of this system's suites, which its own lists may be without, and sets
+# $options, with which apt reads them, and $state, where they are.
+sources() {
+	state=$BUILD_DIR/apt-source
+	mkdir -p "$state/lists/partial" "$state/archives/partial"
+	options=(-o "Dir::Etc::sourcelist=$state/sources.list" -o 'Dir::Etc::sourceparts=/dev/null'
+		-o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state"
+		-o 'Debug::NoLocking=1' -o 'APT::Sandbox::User=root')
+	# shellcheck disable=SC2016
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+		sort -u | sed 's#^#deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] #' >"$state/sources.list"
+	aptget "${options[@]}" update || apt_failed 'update the lists of sources'
+}
+
+# bring ROOT PROGRAM...: copies the libraries that these programs load to ROOT, which goes to the guest.
+bring() {
+	local root=$1 lib
+	while read -r lib; do
+		install -D -m 755 "$lib" "$root/${lib#/usr}"
+	done < <(ldd "${@:2}" 2>/dev/null | sed -n 's|.*[[:space:]]\(/[^ ]*\) (0x.*|\1|p' | sort -u)
+}
+
 # made_on: the release of the kernel that the patches were made on.
 made_on() {
 	sed -n '1s/^# linux \([0-9.]*[0-9]\).*/\1/p' "$TOP/series.$TARGET"
@@ -392,6 +414,38 @@ result() {
 		}' <<<"$said")" "$commit" >>"$LOGS/results.tsv" || true
 	tested=()
 } 2>/dev/null
+
+# expires FILE: a list of what is known not to pass. What is a fault of the kernel or of chance is looked at
+# again, so such an entry has until=RELEASE.
+expires() {
+	local forever
+	forever=$(awk '/^(FAIL|RETRY|CRASH)/ && $3 !~ /^until=[0-9]+(\.[0-9]+)+$/ { print $1, $2 }' "$1")
+	[ -z "$forever" ] || die "configs/${1##*/} has entries without until=RELEASE: ${forever//$'\n'/, }"
+}
+
+# listed FILE RESULT TEST: the reason, if the list FILE has this for $kernel of $arch and TARGET, or that the
+# entry has expired: the patches are made on $release.
+listed() {
+	# shellcheck disable=SC2154
+	awk -v result="$2" -v test="$3" -v scopes=" $arch $TARGET $kernel " -v release="$release" '
+		# A release of 6.1 or 6.12 says nothing of other kernels.
+		function kernel(of) { return match(of, /^6\.(1|12)\./) ? substr(of, 1, RLENGTH) : "later" }
+		function expired(until,  u, r, i) {
+			if (kernel(until) != kernel(release)) return 0
+			split(until, u, "."); split(release, r, ".")
+			for (i = 1; i <= 3; i++)
+				if (u[i] + 0 != r[i] + 0) return r[i] + 0 > u[i] + 0
+			return 1
+		}
+		$2 != test { next }
+		{ split($1, of, "@") }
+		of[1] == result && (of[2] == "" || index(scopes, " " of[2] " ")) {
+			until = $3 ~ /^until=/ ? substr($3, 7) : ""
+			sub(/^[^ ]+ [^ ]+ (until=[^ ]* )?/, "")
+			print (until != "" && expired(until) ? "expired with " until ": " : "") $0
+			exit
+		}' "$1"
+}
 
 # ktap: results as the kernel's own tests have them, from lines "passed|failed|skipped NAME [WHY]".
 ktap() {
