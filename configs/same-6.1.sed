@@ -42,7 +42,7 @@ s|\bregister_ftrace_direct(&direct_ops,|register_ftrace_direct_multi(\&direct_op
 s|ftrace_stub_direct_tramp|ftrace_stub|
 
 # kernel.ftrace_enabled can be zero
-s#^\t/\* After a failure of ftrace, the list function may use old sets \*/#\t/*\n\t * While calls are disabled, no slot has callers; they come back. After a\n\t * failure of ftrace, the list function may use old sets.\n\t */#
+s#^\t/\* After a failure of ftrace, the list function may use old sets \*/#\t/*\n\t * While calls are disabled, slots have no callers, but are still needed.\n\t * After a failure of ftrace, the list function may use old sets.\n\t */#
 s#if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))#if (ftrace_mux_state == FTRACE_MUX_IDLE || !ftrace_enabled ||\n\t    unlikely(ftrace_is_dead()))#
 
 # Neither call ops nor a static call for a single user

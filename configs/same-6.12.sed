@@ -15,5 +15,5 @@ s|struct fgraph_ops \*gops, struct ftrace_regs \*fregs)|struct fgraph_ops *gops)
 s|FTRACE_OPS_FL_GRAPH|FTRACE_OPS_FL_ENABLED|
 
 # kernel.ftrace_enabled can be zero
-s#^\t/\* After a failure of ftrace, the list function may use old sets \*/#\t/*\n\t * While calls are disabled, no slot has callers; they come back. After a\n\t * failure of ftrace, the list function may use old sets.\n\t */#
+s#^\t/\* After a failure of ftrace, the list function may use old sets \*/#\t/*\n\t * While calls are disabled, slots have no callers, but are still needed.\n\t * After a failure of ftrace, the list function may use old sets.\n\t */#
 s#if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))#if (ftrace_mux_state == FTRACE_MUX_IDLE || !ftrace_enabled ||\n\t    unlikely(ftrace_is_dead()))#

@@ -26,7 +26,7 @@ prefix_of() {
 # that configs/needs lists.
 needs() {
 	local line
-	line=$(grep -E "^$TARGET $1( |\$)" "$TOP/configs/needs") || { parts | sed "/^$1\$/,\$d" && return; }
+	line=$(grep -sE "^$TARGET $1( |\$)" "$TOP/configs/needs") || { parts | sed "/^$1\$/,\$d" && return; }
 	for line in ${line#"$TARGET $1"}; do echo "$line"; done
 }
 

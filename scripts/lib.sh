@@ -423,9 +423,9 @@ expires() {
 	[ -z "$forever" ] || die "configs/${1##*/} has entries without until=RELEASE: ${forever//$'\n'/, }"
 }
 
-# listed FILE RESULT TEST: the reason, if the list FILE has this for $kernel of $arch and TARGET, or that the
+# known_as FILE RESULT TEST: the reason, if the list FILE has this for $kernel of $arch and TARGET, or that the
 # entry has expired: the patches are made on $release.
-listed() {
+known_as() {
 	# shellcheck disable=SC2154
 	awk -v result="$2" -v test="$3" -v scopes=" $arch $TARGET $kernel " -v release="$release" '
 		# A release of 6.1 or 6.12 says nothing of other kernels.

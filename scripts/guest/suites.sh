@@ -83,7 +83,7 @@ utest() {
 	status=${PIPESTATUS[0]}
 	awk '
 		function finish() {
-			if (name != "" && how != "") print "== " how " " name
+			if (name != "") print "== " (how == "" ? "failed" : how) " " name
 			name = how = ""
 		}
 		/^[[:space:]]*Test: / {
@@ -97,11 +97,11 @@ utest() {
 		# What a test prints itself may come in between.
 		name != "" && /passed[[:space:]]*$/ { how = "passed"; finish() }
 		name != "" && /FAILED[[:space:]]*$/ { how = "failed"; finish() }
+		/^Run Summary/ { finish(); summary = 1 }
 		END {
-			if (name != "") how = "failed"
 			finish()
-			exit !tests
-		}' /tmp/utest || failed run "no test ran; it ended with $status"
+			exit !(tests && summary)
+		}' /tmp/utest || failed run "it did not get to its end; it ended with $status"
 	cd $T && at_rest at-rest
 }
 libtracefs() { utest; }

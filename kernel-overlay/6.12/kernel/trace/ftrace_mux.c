@@ -599,8 +599,8 @@ void ftrace_mux_finish(void)
 
 	ftrace_mux_prepared = false;
 	/*
-	 * While calls are disabled, no slot has callers; they come back. After a
-	 * failure of ftrace, the list function may use old sets.
+	 * While calls are disabled, slots have no callers, but are still needed.
+	 * After a failure of ftrace, the list function may use old sets.
 	 */
 	if (ftrace_mux_state == FTRACE_MUX_IDLE || !ftrace_enabled ||
 	    unlikely(ftrace_is_dead()))
