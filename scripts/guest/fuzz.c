@@ -1,0 +1,786 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * In the guest: random steps on all control files of ftrace, as root.
+ *
+ * usage: fuzz SECONDS SEED [PLANT]
+ *        fuzz [/ordered] FILE... [PLANT]
+ *
+ * Three workers take steps at once while two other processes call what is traced, fork and read
+ * traces. Two thirds of the steps are valid, the others nearly so or senseless. A step is a line of
+ * text, which depends on the seed and on the worker alone; all but "perf" are valid sh in
+ * /sys/kernel/tracing. Each is printed before it runs, as "TIME WORKER STEP". FILE has such lines: its
+ * steps start in the order of the lines, each in the worker it names, and, with /ordered, when the step
+ * before has ended. Of several files, each is done after the one before was undone. The kernel's first
+ * complaint ends it all.
+ *
+ * A step that takes too long, and functions that are still traced when everything has been undone,
+ * are written to the kernel's log; "kept" is what could not be undone. The last line is "done STEPS
+ * ACCEPTED". With PLANT, a certain pair of steps writes a warning to the log: it proves that a finding
+ * is seen and reduced.
+ *
+ * What the steps leave out, as it ends a run and finds nothing:
+ *  - ftrace_dump_on_oops, traceoff_on_warning, tracepoint_printk, sysrq: they hide or imitate a finding
+ *  - the triggers dump and cpudump: the console takes minutes to print a buffer
+ *  - the trigger stacktrace without a small count, and the option func_stack_trace for longer than a
+ *    moment: if all functions are traced, the guest comes to a halt
+ *  - events/enable: the same
+ *  - sizes of buffers that can be had and take all memory: the guest is killed for it
+ *  - hwlat, osnoise, timerlat: they have the CPUs for themselves, and use no function tracing
+ *  - samples of kprobes and of livepatch's callbacks: they print a line for each call
+ *  - event probes: 6.1 and 7.3 warn in eprobe_trigger_func() when they are removed; no function tracing
+ *  - kprobes and fprobes on everything: registering them takes an emulated CPU minutes
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NR_WORKERS	3
+#define NR_FDS		10
+#define TOO_LONG	120	/* s; registering on all functions of a debug kernel takes 30 */
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* %x in a step is one of these words; %X is the word that the last %x became. */
+static const char * const words[128] = {
+	['a'] = "a|b|c",
+	['i'] = "||instances/a/|instances/a/|instances/b/|instances/c/",
+	['j'] = "|instances/a/|instances/b/",
+	['g'] = "vfs_*|vfs_*|do_sys*|*mmap*|kmem_cache_*|d_*|*_timer*|wake_up_*|exit_*|mutex_*lock|my_*|"
+		"__x64_sys_*|*page_fault*|tick_*|rcu_*|simple_*|vfs_[rw]*|v?s_*|*_clone",
+	['n'] = "vfs_read|vfs_read|vfs_write|vfs_open|schedule|kernel_clone|do_exit|wake_up_process|"
+		"handle_mm_fault|do_sys_openat2|copy_process|cmdline_proc_show|ksys_read|vfs_fstatat",
+	['m'] = "ftrace-direct|ftrace-direct-too|ftrace-direct-modify|ftrace-direct-multi|"
+		"ftrace-direct-multi-modify|sample-trace-array|trace_printk|livepatch-sample|trace-events-sample",
+	['k'] = "ftrace_direct|ftrace_direct_too|ftrace_direct_modify|ftrace_ops|*|no_such_module",
+	['c'] = "1|2|5",
+	['d'] = "0|1|1|2|3|5|10|100|4095|65536|-1|99999999999|18446744073709551616|0x10|1e3",
+	['b'] = "0|1|1|2",
+	['q'] = "0|1|2|3|4|5",
+	['f'] = "5|6|7|8",
+	['w'] = "set_ftrace_filter|set_ftrace_notrace|set_graph_function|set_graph_notrace|set_ftrace_pid",
+	['t'] = "traceoff:%d|traceon|traceoff:%c|snapshot:%c|stacktrace:%c|"
+		"enable_event:sched:sched_switch:%d|disable_event:sched:sched_switch",
+	['x'] = ">|>|>>",
+	['e'] = "sched/|sched/sched_switch/|irq/|syscalls/sys_enter_openat/|raw_syscalls/|no_such/",
+	['o'] = "function-fork|event-fork|graph-time|stacktrace|func-no-repeats|func-args|function-trace|"
+		"funcgraph-tail|funcgraph-proc|funcgraph-irqs|funcgraph-retval|funcgraph-retaddr|funcgraph-args|"
+		"funcgraph-overrun|funcgraph-cpu|funcgraph-duration|funcgraph-abstime|sleep-time|"
+		"overwrite|record-cmd|record-tgid|display-graph|latency-format|raw|bin|hex|verbose|userstacktrace|"
+		"irq-info|pause-on-trace|sym-addr|trace_printk_dest|copy_trace_marker|fields|no_such_option",
+	['r'] = "trace|trace|trace_pipe|set_ftrace_filter|set_ftrace_notrace|set_ftrace_pid|"
+		"set_graph_function|set_graph_notrace|trace_options|error_log|snapshot|per_cpu/cpu1/trace|"
+		"per_cpu/cpu0/stats|trace_clock|available_tracers|per_cpu/cpu0/trace_pipe_raw",
+	['y'] = "enabled_functions|enabled_functions|touched_functions|function_tracers|kprobe_events|"
+		"dynamic_events|stack_trace|stack_trace_filter|trace_stat/function0|trace_stat/function1|"
+		"available_filter_functions|dyn_ftrace_total_info|kprobe_profile|saved_cmdlines",
+};
+
+#define FILTER	"%g|%g|%n|%n|!%g|!%n|%n %g|%g:mod:%k|!%g:mod:%k|%n:%t|!%n:%t|%d|nothing|"
+
+/*
+ * A template of steps, one for each line. "W>FILE", a tab and words writes one of the words to FILE;
+ * with "w", it stays as it is.
+ */
+static const struct {
+	unsigned int	weight;
+	const char	*text;
+} templates[] = {
+	/* An empty filter is that of all functions, which takes an emulated CPU ten seconds */
+	{ 6, "w>%iset_ftrace_filter\t%g|%n|%n %g" },
+	{ 10, "W>>%iset_ftrace_filter\t" FILTER },
+	{ 1, "w>%jset_ftrace_filter\t|*|no_such_*\n%!\n%!\n%!\nw>%Jset_ftrace_filter\t%n" },
+	{ 6, "W%x%iset_ftrace_notrace\t" FILTER },
+	{ 12, "W>%icurrent_tracer\tnop|function|function|function_graph|function_graph|wakeup|irqsoff|blk" },
+	{ 5, "W%x%iset_graph_function\t%g|%n|%n|!%n|" },
+	{ 4, "W%x%iset_graph_notrace\t%g|%n|!%n|" },
+	{ 3, "W>%imax_graph_depth\t%d" },
+	{ 3, "W%x%iset_ftrace_pid\t%d|%d|" },
+	{ 2, "W%x%iset_ftrace_notrace_pid\t%d|%d|" },
+	{ 2, "W%x%iset_event_pid\t%d|" },
+	{ 4, "W>%itrace_options\t%o|no%o" },
+	{ 5, "W>%ioptions/%o\t%b" },
+	{ 2, "W>%itrace_clock\tlocal|global|counter|uptime|perf|x86-tsc|mono|boot" },
+	{ 3, "w>%ibuffer_size_kb\t1|8|64|300|999|0|-1|x|99999999999" },
+	{ 3, "W>%itracing_on\t%b" },
+	{ 3, "W>%itracing_cpumask\t1|2|3|3|0|ffffffff|x" },
+	{ 3, "W>%isnapshot\t%b" },
+	{ 2, "W>%itrace\t|x" },
+	{ 2, "W>%itrace_marker\tx|%g" },
+	{ 2, "W>%itracing_thresh\t0|%d\nw>%Itracing_thresh\t0" },
+	{ 4, "W>function_profile_enabled\t%b" },
+	{ 3, "W>function_tracers\ttrace|trace|trace_profile|stack_trace" },
+	{ 2, "w>stack_trace_filter\t%g|%n" },
+	{ 2, "W>>stack_trace_filter\t%g|%n|!%g" },
+	{ 2, "W>stack_max_size\t0|%d" },
+	{ 3, "w>/proc/sys/kernel/stack_tracer_enabled\t%b" },
+	{ 1, "W>/proc/sys/kernel/ftrace_enabled\t0|%d\nw>/proc/sys/kernel/ftrace_enabled\t1" },
+	{ 1, "w>/proc/sys/kernel/ftrace_enabled\t%b" },
+	{ 8, "W>>kprobe_events\tp:fz/p%q %n|p:fz/p%q %n|r:fz/p%q %n|r:fz/p%q %n|-:fz/p%q|p:fz/p%q %n+%d|p:fz/p%q nothing|r%d:fz/p%q %n" },
+	{ 6, "W>>dynamic_events\tf:fz/p%q %n|f:fz/p%q %n%%return|f:fz/p%q %n $arg1|p:fz/p%q %n|r:fz/p%q %n|"
+		"-:fz/p%q|-:fz/|t:fz/p%q sched_switch" },
+	{ 8, "W>%ievents/fz/p%q/enable\t%b" },
+	{ 3, "W>%ievents/fz/enable\t%b" },
+	{ 2, "W>%ievents/fz/p%q/trigger\ttraceoff:%c|snapshot:%c|stacktrace:%c|hist:keys=common_pid" },
+	{ 3, "W>%ievents/%eenable\t%b" },
+	{ 2, "W%x%iset_event\tsched:sched_switch|!sched:sched_switch|*:mod:%k|sched:*|" },
+	{ 2, "W>%ievents/sched/sched_switch/filter\tprev_pid > %d|0|next_comm ~ \"f*\"" },
+	{ 2, "W>%ievents/sched/sched_switch/trigger\ttraceoff:%c|!traceoff|snapshot:%c|stacktrace:%c|hist:keys=next_pid" },
+	{ 4, "mkdir instances/%a\nw>instances/%A/set_ftrace_filter\t%g|%n" },
+	{ 3, "rmdir instances/%a" },
+	{ 4, "modprobe %m" },
+	{ 1, "modprobe ftrace-ops persist=1 nr_function_calls=9 nr_ops_relevant=%c nr_ops_irrelevant=%c" },
+	{ 1, "modprobe fprobe_example symbol=vfs_* stackdump=0 use_trace=1" },
+	{ 4, "rmmod %m\nw>/sys/kernel/livepatch/livepatch_sample/enabled\t%b" },
+	{ 2, "rmmod ftrace-ops\nrmmod fprobe_example" },
+	{ 1, "w>/sys/devices/system/cpu/cpu1/online\t0\nsleep 0.0%c\nw>/sys/devices/system/cpu/cpu1/online\t1" },
+	/* Opening one traces all functions, too */
+	{ 1, "perf %f ftrace:function 'ip == %n || ip == vfs_write'" },
+	{ 1, "perf %f ftrace:function 'ip != %n'\n%!\nexec %F>&-" },
+	{ 3, "perf %f fz:p%q ''" },
+	{ 3, "exec %f>&-" },
+	{ 4, "exec %f>>%i%w\nW>&%F\t" FILTER },
+	{ 1, "exec %f>%i%w\nw>&%F\t%n\nW>&%F\t" FILTER },
+	{ 3, "W>&%f\t" FILTER },
+	{ 3, "exec %f<%i%r" },
+	{ 3, "timeout 1 head -c 5000 <&%f >/dev/null" },
+	{ 8, "timeout 1 head -c 20000 <%i%r >/dev/null" },
+	{ 6, "timeout 1 head -c 20000 <%y >/dev/null" },
+	{ 4, "(:)" },
+	{ 3, "sleep 0.0%c" },
+	{ 2, "w>%iset_ftrace_filter\t%n\nw>%Ioptions/func_stack_trace\t1\nw>%Ioptions/func_stack_trace\t0" },
+	{ 3, "w>/proc/self/make-it-fail\t1\n%!\n%!\n%!\nw>/proc/self/make-it-fail\t0" },
+};
+
+static struct {
+	int		stop, next, steps, accepted, graphed;
+	struct {
+		double	since;
+		char	step[100];
+	} now[NR_WORKERS];
+} *shared;
+
+static uint64_t rng;
+static pid_t pids[NR_WORKERS];
+static int fds[NR_WORKERS][NR_FDS], worker, planting, ordered;
+static const char *module;
+static char module_path[256];
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* splitmix64 */
+static unsigned int rnd(unsigned int n)
+{
+	uint64_t z = (rng += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (z ^ (z >> 31)) % n;
+}
+
+/* Appends text to out, with each %x filled in; of several words, one. */
+static void expand(char *out, size_t size, const char *text, int choose)
+{
+	static char last[128][64];
+	char c[2] = "";
+	const char *end;
+	int n = 1;
+
+	if (choose) {
+		for (end = text; *end; end++)
+			n += *end == '|';
+		for (n = rnd(n); n; n--)
+			text = strchr(text, '|') + 1;
+	}
+	end = choose ? strchrnul(text, '|') : text + strlen(text);
+	for (; text < end; text++) {
+		*c = *text;
+		if (*c == '%' && text[1] != '%') {
+			*c = *++text;
+			if (words[(int)*c]) {
+				last[(int)*c][0] = 0;
+				expand(last[(int)*c], sizeof(last[0]), words[(int)*c], 1);
+			}
+			strncat(out, last[*c | 32], size - strlen(out) - 1);
+			continue;
+		}
+		text += *c == '%';
+		strncat(out, c, size - strlen(out) - 1);
+	}
+}
+
+/* Makes a value wrong, or odd. Returns its length. */
+static size_t mangle(char *value)
+{
+	size_t len = strlen(value), i, n = rnd(len + 1);
+
+	switch (rnd(9)) {
+	case 0: /* cut */
+		len = n;
+		break;
+	case 1: /* overlong */
+		for (n = 100 << rnd(6), i = len; len && i < n; i++)
+			value[i] = value[i - len];
+		len = len ? n : 0;
+		break;
+	case 2: /* wrong case */
+		for (i = n; i < len; i++)
+			value[i] ^= value[i] > '@' ? 32 : 0;
+		break;
+	case 3: /* NUL, or another odd character */
+		value[n] = "\0\n\t :!*?[]\xff%"[rnd(12)];
+		len += n == len;
+		break;
+	case 4: /* more than there was room for once */
+		len += sprintf(value + len, "%llu", 1ull << rnd(64));
+		break;
+	case 5:
+		memmove(value + 1, value, len++);
+		value[0] = "!-:* "[rnd(5)];
+		break;
+	case 6: /* one more */
+		value[len++] = "\n "[rnd(2)];
+		memcpy(value + len, value, len - 1);
+		len += len - 1;
+		break;
+	default: /* senseless */
+		for (i = n; i < n + 8; i++)
+			value[i] = rnd(3) ? (char)rnd(256) : "*:!,%-+/"[rnd(8)];
+		len = len > i ? len : i;
+	}
+	return len;
+}
+
+/* Appends what writes a value: echo, or printf for one that echo or a quote would change. */
+static void quote(char *out, const char *value, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && value[i] >= ' ' && value[i] <= '~' && !strchr("'\\", value[i]);)
+		i++;
+	out += strlen(out);
+	if (i == len && value[0] != '-') {
+		sprintf(out, "echo '%.*s'", (int)len, value);
+		return;
+	}
+	out += sprintf(out, "printf '");
+	for (i = 0; i < len; i++)
+		out += sprintf(out, value[i] == '%' ? "%%%%" : strchr("'\\", value[i]) || value[i] < ' ' ? "\\%03o" : "%c",
+			       (unsigned char)value[i]);
+	strcpy(out, "'");
+}
+
+/* A line of a template becomes a step. */
+static void make(char *step, const char *line)
+{
+	char value[8192] = "", copy[512];
+	const char *tab = strchr(line, '\t');
+	size_t len;
+
+	step[0] = 0;
+	if (*line != 'W' && *line != 'w') {
+		expand(step, 1024, line, 0);
+		return;
+	}
+	/* The file first, as in the template */
+	snprintf(copy, sizeof(copy), "%.*s", (int)(tab - line - 1), line + 1);
+	expand(step, 1024, copy, 0);
+	strcpy(copy, step);
+	expand(value, 512, tab + 1, 1);
+	len = strlen(value);
+	if (*line == 'W' && !rnd(8))
+		len = mangle(value);
+	step[0] = 0;
+	quote(step, value, len);
+	strcat(step, copy);
+}
+
+/* For the kernel's log, where scripts/logscan finds it */
+static void complain(const char *what, const char *detail)
+{
+	char line[400];
+	int fd = open("/dev/kmsg", O_WRONLY), len;
+
+	/* dprintf() wants to seek */
+	len = snprintf(line, sizeof(line), "<1>fuzz: %s: %s", what, detail);
+	if (fd < 0 || write(fd, line, len) < 0)
+		printf("BAD %s: %s\n", what, detail);
+	close(fd);
+}
+
+static int find_module(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	const char *name = path + ftw->base;
+	size_t len = strlen(module);
+
+	if (strncmp(name, module, len) || strcmp(name + len, ".ko"))
+		return 0;
+	snprintf(module_path, sizeof(module_path), "%s", path);
+	return 1;
+}
+
+static int load(char *args)
+{
+	struct utsname uts;
+	char dir[100];
+	int fd, ret;
+
+	module = strsep(&args, " ");
+	uname(&uts);
+	snprintf(dir, sizeof(dir), "/lib/modules/%s", uts.release);
+	if (nftw(dir, find_module, 8, FTW_PHYS) != 1) {
+		errno = ENOENT;
+		return -1;
+	}
+	fd = open(module_path, O_RDONLY);
+	ret = syscall(SYS_finit_module, fd, args ?: "", 0);
+	close(fd);
+	return ret;
+}
+
+static int perf(int *fd, char *args)
+{
+	int slot = fd - fds[worker];
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };
+	char *event = strsep(&args, " "), path[100], id[16] = "";
+	int file;
+
+	*strchrnul(event, ':') = '/';
+	snprintf(path, sizeof(path), "events/%.60s/id", event);
+	file = open(path, O_RDONLY);
+	if (file < 0 || read(file, id, sizeof(id) - 1) <= 0)
+		return -1;
+	close(file);
+	attr.config = atoi(id);
+	*fd = slot & 1 ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) :
+		       syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+	args[strlen(args) - 1] = 0;
+	return *fd < 0 ? -1 : args[1] ? ioctl(*fd, PERF_EVENT_IOC_SET_FILTER, args + 1) : 0;
+}
+
+/* Redirections to a file or to an open one: > >> < N> N>> N< N>&- >&N <&N */
+static int redirect(char *text, int *close_it)
+{
+	int *slots = fds[worker], in = strchr(text, '<') != NULL, flags, fd;
+	char *op = text + strcspn(text, "<>");
+	int slot = op > text ? op[-1] - '0' : -1;
+
+	*close_it = 0;
+	if (op[1] == '&' && op[2] != '-')
+		return slots[op[2] - '0'];
+	if (slot >= 0 && slots[slot] >= 0) {
+		close(slots[slot]);
+		slots[slot] = -1;
+	}
+	if (op[1] == '&')
+		return 0;
+	flags = in ? O_RDONLY : op[1] == '>' ? O_WRONLY | O_APPEND : O_WRONLY | O_TRUNC;
+	fd = open(op + 1 + (op[1] == '>'), flags | O_NONBLOCK);
+	if (slot >= 0)
+		slots[slot] = fd;
+	else
+		*close_it = 1;
+	return fd;
+}
+
+/* Does a step. Returns -1 if the kernel refused it. */
+static int run(const char *line)
+{
+	static char step[65536], value[65536];
+	int ret = 0, fd, close_it, n = 0, echo = !strncmp(line, "echo '", 6);
+	char *p = step + (echo ? 6 : 8), *args;
+	pid_t pid;
+
+	snprintf(step, sizeof(step), "%s", line);
+	args = strchr(step, ' ') ? strchr(step, ' ') + 1 : step;
+	if (echo || !strncmp(step, "printf '", 8)) {
+		for (; *p && *p != '\''; p++, n++) {
+			value[n] = *p;
+			if (!echo && *p == '\\') {
+				value[n] = (p[1] - '0') * 64 + (p[2] - '0') * 8 + p[3] - '0';
+				p += 3;
+			}
+			p += !echo && *p == '%';
+		}
+		if (echo)
+			value[n++] = '\n';
+		fd = redirect(p + 1, &close_it);
+		ret = fd < 0 ? -1 : write(fd, value, n);
+		if (close_it && fd >= 0)
+			close(fd);
+		if (planting && ret > 0 && strstr(p, "current_tracer") && strstr(step, "'function_graph'"))
+			shared->graphed = 1;
+		if (planting && ret > 0 && shared->graphed && strstr(p, "max_graph_depth"))
+			complain("WARNING: planted", "depth after graph");
+	} else if (!strncmp(step, "exec ", 5)) {
+		ret = redirect(args, &close_it);
+	} else if (!strncmp(step, "timeout ", 8)) {
+		*strchrnul(strchr(step, '<') + 1, ' ') = 0;
+		fd = redirect(strchr(step, '<'), &close_it);
+		for (n = atoi(args + 10); fd >= 0 && n > 0 && ret >= 0; n -= ret)
+			if ((ret = read(fd, value, n)) <= 0)
+				break;
+		if (close_it && fd >= 0)
+			close(fd);
+		ret = fd < 0 ? -1 : ret;
+	} else if (!strncmp(step, "mkdir ", 6)) {
+		ret = mkdir(args, 0755);
+	} else if (!strncmp(step, "rmdir ", 6)) {
+		ret = rmdir(args);
+	} else if (!strncmp(step, "modprobe ", 9)) {
+		ret = load(args);
+	} else if (!strncmp(step, "rmmod ", 6)) {
+		for (p = args; (p = strchr(p, '-'));)
+			*p = '_';
+		ret = syscall(SYS_delete_module, args, O_NONBLOCK);
+	} else if (!strncmp(step, "perf ", 5)) {
+		fd = *args - '0';
+		if (fds[worker][fd] >= 0)
+			close(fds[worker][fd]);
+		fds[worker][fd] = -1;
+		ret = perf(&fds[worker][fd], args + 2);
+	} else if (!strncmp(step, "sleep ", 6)) {
+		usleep(atof(args) * 1e6);
+	} else {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		ret = waitpid(pid, NULL, 0);
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+/* Prints a step, and does it. */
+static void take(const char *step)
+{
+	static char line[66000];
+	int len = snprintf(line, sizeof(line), "%.3f %d %s\n", now(), worker, step);
+
+	snprintf(shared->now[worker].step, sizeof(shared->now[worker].step), "%s", step);
+	shared->now[worker].since = now();
+	if (write(1, line, len) < 0)
+		_exit(1);
+	/* What can be interrupted is no hang */
+	alarm(30);
+	if (!run(step))
+		__atomic_add_fetch(&shared->accepted, 1, __ATOMIC_RELAXED);
+	alarm(0);
+	__atomic_add_fetch(&shared->steps, 1, __ATOMIC_RELAXED);
+	shared->now[worker].since = 0;
+}
+
+static void random_steps(void)
+{
+	static char step[66000];
+	unsigned int n, i, all = 0, failing;
+	char lines[400], *rest, *line;
+
+	for (i = 0; i < ARRAY_SIZE(templates); i++)
+		all += templates[i].weight;
+	while (!shared->stop) {
+		for (i = 0, n = rnd(all); n >= templates[i].weight; i++)
+			n -= templates[i].weight;
+		strcpy(lines, templates[i].text);
+		for (rest = lines; (line = strsep(&rest, "\n")) && !shared->stop;) {
+			failing = strcmp(line, "%!") == 0;
+			while (failing && *line != 'W')
+				line = (char *)templates[rnd(ARRAY_SIZE(templates))].text;
+			if (failing)
+				line = strndupa(line, strcspn(line, "\n"));
+			make(step, line);
+			take(step);
+		}
+	}
+}
+
+/* The steps of a file, each when the one before has begun, or has ended */
+static void replay(const char *file)
+{
+	FILE *f = fopen(file, "r");
+	static char line[66000];
+
+	for (int i = 0; fgets(line, sizeof(line), f) && !shared->stop; i++) {
+		if (atoi(strchr(line, ' ')) != worker)
+			continue;
+		while (shared->next != i && !shared->stop)
+			usleep(100);
+		if (!ordered)
+			shared->next = i + 1;
+		line[strcspn(line, "\n")] = 0;
+		take(strchr(strchr(line, ' ') + 1, ' ') + 1);
+		if (ordered)
+			shared->next = i + 1;
+	}
+}
+
+/* What is traced: forks, files, memory, pipes, /proc; the second one reads the traces, too. */
+static void workload(int readers)
+{
+	static const char * const pipes[] = { "trace_pipe", "instances/a/trace_pipe", "instances/b/trace" };
+	static char buf[65536];
+	int fd, p[2], i = 0;
+	void *map;
+
+	for (;; i++) {
+		if (!fork()) {
+			map = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			memset(map, 1, 65536);
+			_exit(0);
+		}
+		fd = open("/tmp/fuzz", O_RDWR | O_CREAT, 0600);
+		if (fd >= 0 && write(fd, buf, 4096) > 0 && pread(fd, buf, 4096, 0) > 0)
+			close(fd);
+		fd = open("/proc/cmdline", O_RDONLY);
+		if (fd >= 0 && read(fd, buf, 100) > 0)
+			close(fd);
+		if (!pipe(p)) {
+			if (write(p[1], buf, 10) > 0 && read(p[0], buf, 10) > 0)
+				close(p[0]);
+			close(p[1]);
+		}
+		wait(NULL);
+		fd = readers ? open(pipes[i % ARRAY_SIZE(pipes)], O_RDONLY | O_NONBLOCK) : -1;
+		if (fd >= 0) {
+			for (int n = 0; n < 4 && read(fd, buf, sizeof(buf)) > 0; n++)
+				;
+			close(fd);
+		}
+		usleep(2000);
+	}
+}
+
+/* Undoes all that steps may have done, and looks for functions that are still traced. */
+static void undo(void)
+{
+	static const char * const all[] = {
+		"exec 5>&-", "exec 6>&-", "exec 7>&-", "exec 8>&-",
+		"echo '0'>/proc/self/make-it-fail",
+		"echo '1'>/sys/devices/system/cpu/cpu1/online",
+		"echo '1'>/proc/sys/kernel/ftrace_enabled",
+		"echo '0'>/proc/sys/kernel/stack_tracer_enabled",
+		"echo '0'>function_profile_enabled",
+		"echo 'trace'>function_tracers",
+		"echo '0'>events/enable",
+		"echo '0'>/sys/kernel/livepatch/livepatch_sample/enabled",
+		"rmdir instances/a", "rmdir instances/b", "rmdir instances/c",
+	}, * const in_each[] = {
+		"echo 'nop'>%scurrent_tracer",
+		"echo '0'>%sevents/enable",
+		"echo '!*:traceoff'>%sset_ftrace_filter", "echo '!*:traceon'>%sset_ftrace_filter",
+		"echo '!*:snapshot'>%sset_ftrace_filter", "echo '!*:stacktrace'>%sset_ftrace_filter",
+		"echo '!*:enable_event:sched:sched_switch'>%sset_ftrace_filter",
+		"echo '!*:disable_event:sched:sched_switch'>%sset_ftrace_filter",
+		"echo ''>%sset_ftrace_filter", "echo ''>%sset_ftrace_notrace", "echo ''>%sset_ftrace_pid",
+		"echo ''>%sset_ftrace_notrace_pid", "echo ''>%sset_graph_function", "echo ''>%sset_graph_notrace",
+	}, * const triggers[] = { "!traceoff", "!snapshot", "!stacktrace", "!hist:keys=common_pid" };
+	const char *dirs[] = { "", "instances/a/", "instances/b/", "instances/c/" };
+	char step[200], name[64], *rest, *list, functions[200];
+	unsigned int i, j, n, tries;
+	FILE *f;
+
+	for (i = 0; i < ARRAY_SIZE(dirs); i++)
+		for (j = 0; j < ARRAY_SIZE(in_each); j++) {
+			snprintf(step, sizeof(step), in_each[j], dirs[i]);
+			run(step);
+		}
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		run(all[i]);
+	for (i = 0; i < 6 * ARRAY_SIZE(triggers); i++) {
+		snprintf(step, sizeof(step), "echo '%s'>events/fz/p%d/trigger", triggers[i / 6], i % 6);
+		run(step);
+	}
+	for (tries = 0; tries < 10; tries++, sleep(1)) {
+		run("printf ''>kprobe_events");
+		run("printf ''>dynamic_events");
+		for (rest = list = strdup(words['m']); rest;) {
+			snprintf(step, sizeof(step), "rmmod %s", strsep(&rest, "|"));
+			run(step);
+		}
+		free(list);
+		run("rmmod ftrace-ops");
+		run("rmmod fprobe_example");
+		n = 0;
+		f = fopen("enabled_functions", "r");
+		while (f && fgets(functions, sizeof(functions), f))
+			if (!n++)
+				snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions, " \n"), functions);
+		if (f)
+			fclose(f);
+		if (!n)
+			return;
+	}
+	/* The kernel may have a reason to keep a probe or an instance, and with it its functions */
+	for (i = 1; i < ARRAY_SIZE(dirs); i++)
+		if (!access(dirs[i], F_OK)) {
+			printf("kept %s\n", dirs[i]);
+			return;
+		}
+	f = fopen("dynamic_events", "r");
+	if (f && fgets(step, sizeof(step), f)) {
+		printf("kept %s", step);
+		return;
+	}
+	snprintf(step, sizeof(step), "%u, %s", n, name);
+	complain("WARNING: functions are traced at the end", step);
+}
+
+/* Whether the kernel has complained since the last call */
+static int complained(void)
+{
+	static const char * const complaints[] = { "WARNING: ", "BUG: ", "INFO: ", "blocked for more than" };
+	static int fd = -1, found;
+	char line[9000];
+	ssize_t n;
+
+	if (fd < 0) {
+		fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+		lseek(fd, 0, SEEK_END);
+	}
+	/* Records that were overwritten are EPIPE */
+	while ((n = read(fd, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		line[n > 0 ? n : 0] = 0;
+		for (unsigned int i = 0; i < ARRAY_SIZE(complaints); i++)
+			found |= strstr(line, complaints[i]) != NULL;
+	}
+	return found;
+}
+
+/* Watches the workers until the time is over, the kernel complains, or all have ended. */
+static void watch(double until)
+{
+	static int left = NR_WORKERS;
+	char path[40], stack[4000];
+	int i, n, fd;
+
+	while (left && now() < until && (shared->stop || !complained())) {
+		usleep(100000);
+		while (left && waitpid(-1, &i, WNOHANG) > 0)
+			left--;
+		for (i = 0; i < NR_WORKERS; i++) {
+			double since = shared->now[i].since;
+
+			if (since == 0 || now() - since < TOO_LONG)
+				continue;
+			complain("a step is blocked for more than 120 s", shared->now[i].step);
+			snprintf(path, sizeof(path), "/proc/%d/stack", pids[i]);
+			fd = open(path, O_RDONLY);
+			n = read(fd, stack, sizeof(stack));
+			printf("BAD blocked: %s\n%.*s", shared->now[i].step, n > 0 ? n : 0, stack);
+			fflush(stdout);
+			_exit(1);
+		}
+	}
+}
+
+/* Random steps for some seconds, or those of a file */
+static int session(const char *file, int seconds, int seed)
+{
+	static const char * const first[] = {
+		"mkdir instances/a", "mkdir instances/b", "mkdir instances/c", "echo 'vfs_*'>set_ftrace_filter",
+		"echo 'vfs_*'>instances/a/set_ftrace_filter", "echo 'd_*'>instances/b/set_ftrace_filter",
+		"echo '*mmap*'>instances/c/set_ftrace_filter", "echo 'vfs_*'>stack_trace_filter",
+		"echo 'trace_profile'>function_tracers", "echo 'vfs_*'>set_ftrace_filter", "echo 'trace'>function_tracers",
+	};
+	pid_t load[2];
+	unsigned int i;
+
+	complained();
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memset(fds, -1, sizeof(fds));
+	for (i = 0; !file && i < ARRAY_SIZE(first); i++)
+		take(first[i]);
+	for (i = 0; i < ARRAY_SIZE(load); i++) {
+		load[i] = fork();
+		if (!load[i])
+			workload(i);
+	}
+	for (i = 0; i < NR_WORKERS; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		worker = i;
+		rng = seed * 1000ull + i;
+		if (file)
+			replay(file);
+		else
+			random_steps();
+		_exit(0);
+	}
+	watch(file ? 1e9 : now() + seconds);
+	shared->stop = 1;
+	watch(1e9);
+	for (i = 0; i < ARRAY_SIZE(load); i++)
+		kill(load[i], SIGKILL);
+	puts("undoing");
+	undo();
+	printf("done %d %d\n", shared->steps, shared->accepted);
+	return 0;
+}
+
+static void nothing(int sig)
+{
+}
+
+int main(int argc, char **argv)
+{
+	static const char * const faults[] = { "failslab", "fail_page_alloc", "fail_function" };
+	static const char * const settings[] = {
+		"echo 'Y'>%s/task-filter", "echo '10'>%s/probability", "echo '-1'>%s/times", "echo '0'>%s/verbose",
+		"echo 'N'>%s/ignore-gfp-wait", "echo '0'>%s/min-order", "echo 'should_failslab'>%s/inject",
+	};
+	char step[200], dir[100];
+	unsigned int i, j;
+	int status = 0;
+	pid_t pid;
+
+	planting = argc > 1 && !strcmp(argv[argc - 1], "plant");
+	argc -= planting;
+	if (argc < 2)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL);
+	if (chdir("/sys/kernel/tracing")) {
+		puts("BAD no tracefs");
+		return 1;
+	}
+	for (i = 0; i < ARRAY_SIZE(faults); i++) {
+		snprintf(dir, sizeof(dir), "/sys/kernel/debug/%s", faults[i]);
+		if (access(dir, F_OK))
+			printf("lacks %s\n", faults[i]);
+		for (j = 0; j < ARRAY_SIZE(settings); j++) {
+			snprintf(step, sizeof(step), settings[j], dir);
+			run(step);
+		}
+	}
+	if (argv[1][0] != '/')
+		return session(NULL, atoi(argv[1]), argc > 2 ? atoi(argv[2]) : 1);
+	ordered = !strcmp(argv[1], "/ordered");
+	for (i = 1 + ordered; i < (unsigned int)argc && !status; i++) {
+		printf("try %u\n", i - ordered);
+		pid = fork();
+		if (!pid)
+			exit(session(argv[i], 0, 0) || complained());
+		waitpid(pid, &status, 0);
+	}
+	return 0;
+}
