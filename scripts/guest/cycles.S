@@ -11,6 +11,7 @@
  */
 
 /* struct pt_regs */
+#define R13		16
 #define R12		24
 #define RBP		32
 #define RBX		40
@@ -28,6 +29,7 @@
 #define FRAME_SIZE	168
 
 /* struct ops */
+#define OPS_FUNC	0
 #define OPS_WEIGHT	8
 #define OPS_SIZE	48
 
@@ -163,6 +165,36 @@ FUNC __x86_indirect_thunk_\reg
 	RETURN
 .endm
 
+/* A smaller one: of constant size, it loads a pointer to the members of the set and calls them in a loop */
+.macro LOOP_CALLER name, set
+	.p2align 5
+\name:
+	SAVE
+	movq	$0, CS(%rsp)
+	movq	%rbx, RBX(%rsp)
+	movq	%r12, R12(%rsp)
+	movq	%r13, R13(%rsp)
+	movq	%rsi, %rbx
+	movq	%rdi, %r12
+	movabsq	$\set, %r13
+1:	movq	(%r13), %rdx
+	movq	%r12, %rdi
+	movq	%rbx, %rsi
+	movq	%rsp, %rcx
+	movq	OPS_FUNC(%rdx), %rax
+	CALL_RAX
+	addq	$8, %r13
+	cmpq	$0, (%r13)
+	jne	1b
+	movq	RBX(%rsp), %rbx
+	movq	R12(%rsp), %r12
+	movq	R13(%rsp), %r13
+	movq	RIP(%rsp), %rax
+	movq	%rax, FRAME_SIZE(%rsp)
+	RESTORE
+	RETURN
+.endm
+
 .macro NOP5
 	.byte	0x0f, 0x1f, 0x44, 0, 0
 .endm
@@ -177,12 +209,14 @@ FUNC callback
 	CALLER	list_16_caller, list_func, list_16_op
 	SET_CALLER set_2_caller, 2
 	SET_CALLER set_8_caller, 8
+	LOOP_CALLER loop_2_caller, loop_2_members
+	LOOP_CALLER loop_8_caller, loop_8_members
 
 FUNC untraced
 	NOP5
 	RETURN
 
-.irp how, single, list_2, list_8, list_16, set_2, set_8
+.irp how, single, list_2, list_8, list_16, set_2, set_8, loop_2, loop_8
 FUNC \how
 	call	\how\()_caller
 	RETURN
@@ -454,6 +488,14 @@ leaf_pointer:
 	.quad	leaf
 single_op:
 	.quad	set_ops
+loop_8_members:
+	.set	i, 0
+	.rept	6
+	.quad	set_ops + (7 - i) * OPS_SIZE
+	.set	i, i + 1
+	.endr
+loop_2_members:
+	.quad	set_ops + OPS_SIZE, set_ops, 0
 	.globl	counter, shadow_top, shadow, shadow_time
 	.p2align 6
 counter:

@@ -34,9 +34,11 @@ enum { PLAIN, THUNKS, SAFE_RET, NR_PATHS };
 	SEQ(untraced,	1, 0, none, none)					\
 	SEQ(single,	1, 1, untraced, none)					\
 	SEQ(set_2,	1, 3, untraced, none)					\
+	SEQ(loop_2,	1, 3, untraced, set_2)					\
 	SEQ(list_2,	1, 3, untraced, set_2)					\
 	SEQ(list_16,	1, 3, untraced, set_2)					\
 	SEQ(set_8,	1, 255, untraced, none)					\
+	SEQ(loop_8,	1, 255, untraced, set_8)				\
 	SEQ(list_8,	1, 255, untraced, set_8)				\
 	NESTED(1) NESTED(3) NESTED(24)						\
 	PLAIN_SEQ(nothing, 10, 10, none, none)					\
@@ -226,9 +228,11 @@ static void print(unsigned int rounds)
 	puts("a call of a traced function, beyond an untraced one");
 	row("  1 ops, its trampoline", single);
 	row("  2 ops, trampoline of the set", set_2);
+	row("  2 ops, trampoline with a loop", loop_2);
 	row("  2 ops, list", list_2);
 	row("  2 ops, list of 16", list_16);
 	row("  8 ops, trampoline of the set", set_8);
+	row("  8 ops, trampoline with a loop", loop_8);
 	row("  8 ops, list", list_8);
 	puts("a hooked return, beyond an untraced call");
 	ROWS_NESTED(1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of the lifetime of function graph users: what their callbacks may see
- * while they are unregistered, and after their index has a new owner.
+ * while they are unregistered, and after their index has a new owner. And of
+ * what they are told of calls that do not fit on the shadow stack.
  */
 #include <kunit/test.h>
 
@@ -11,6 +12,9 @@
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
+
+/* More calls than fit on a shadow stack */
+#define MANY_CALLS	200
 
 /* More than fit, to see each index */
 #define MAX_TRIES	64
@@ -23,6 +27,8 @@ struct test_user {
 	/* How long the callbacks run */
 	unsigned int		entry_ms;
 	unsigned int		return_ms;
+	/* How many bytes the entry function reserves */
+	int			reserve;
 	/* What they have seen */
 	bool			inside;
 	bool			gone;
@@ -56,10 +62,17 @@ static int notrace user_entry(struct ftrace_graph_ent *trace,
 			      struct fgraph_ops *gops)
 {
 	struct test_user *user = container_of(gops, struct test_user, gops);
+	unsigned long *data;
 
 	user->entries++;
 	user->task_var = *fgraph_get_task_var(gops);
 	*fgraph_get_task_var(gops) = 1;
+	if (user->reserve) {
+		data = fgraph_reserve_data(gops->idx, user->reserve);
+		if (!data)
+			return 0;
+		*data = 1;
+	}
 	user_delay(user, user->entry_ms);
 
 	return 1;
@@ -112,6 +125,16 @@ static void user_register_as(struct kunit *test, struct test_user *user, int idx
 
 static noinline void fgraph_kunit_other(void)
 {
+	barrier();
+}
+
+/* Call itself until @depth calls are open, and the other one in the last */
+static noinline __noclone void fgraph_kunit_nest(unsigned int depth)
+{
+	if (depth > 1)
+		fgraph_kunit_nest(depth - 1);
+	else
+		fgraph_kunit_other();
 	barrier();
 }
 
@@ -302,11 +325,68 @@ static void reuse_running_test(struct kunit *test)
 	reuse(test, fgraph_kunit_spin, "fgraph_kunit_spin");
 }
 
+/* Each user is told of the calls that it has lost, and of no others */
+static void lost_frames_test(struct kunit *test)
+{
+	other_register(test);
+	user_init(test, &user_a, "fgraph_kunit_nest");
+	user_init(test, &user_b, "fgraph_kunit_other");
+	user_register(test, &user_a);
+	user_register(test, &user_b);
+	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_a.gops));
+
+	fgraph_kunit_other();
+	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_b.gops));
+	fgraph_kunit_nest(MANY_CALLS);
+	KUNIT_EXPECT_NE(test, 0, fgraph_get_overruns(&user_a.gops));
+	KUNIT_EXPECT_EQ(test, MANY_CALLS,
+			user_a.entries + fgraph_get_overruns(&user_a.gops));
+	KUNIT_EXPECT_EQ(test, user_a.entries, user_a.returns);
+	KUNIT_EXPECT_EQ(test, 1, user_b.entries);
+	KUNIT_EXPECT_EQ(test, 1, fgraph_get_overruns(&user_b.gops));
+
+	user_unregister(&user_a);
+	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_a.gops));
+	user_unregister(&user_b);
+	ftrace_free_filter(&user_a.gops.ops);
+	ftrace_free_filter(&user_b.gops.ops);
+	other_unregister(test);
+}
+
+/* A call whose data do not fit is lost only to the user that reserves them */
+static void lost_data_test(struct kunit *test)
+{
+	unsigned long lost_a, lost_b;
+
+	other_register(test);
+	user_init(test, &user_a, "fgraph_kunit_nest");
+	user_init(test, &user_b, "fgraph_kunit_nest");
+	/* Much more than a frame */
+	user_a.reserve = 32 * sizeof(long);
+	user_register(test, &user_a);
+	user_register(test, &user_b);
+
+	fgraph_kunit_nest(MANY_CALLS);
+	lost_a = fgraph_get_overruns(&user_a.gops);
+	lost_b = fgraph_get_overruns(&user_b.gops);
+	KUNIT_EXPECT_EQ(test, MANY_CALLS, user_a.returns + lost_a);
+	KUNIT_EXPECT_EQ(test, MANY_CALLS, user_b.returns + lost_b);
+	KUNIT_EXPECT_GT(test, lost_a, lost_b);
+
+	user_unregister(&user_a);
+	user_unregister(&user_b);
+	ftrace_free_filter(&user_a.gops.ops);
+	ftrace_free_filter(&user_b.gops.ops);
+	other_unregister(test);
+}
+
 static struct kunit_case fgraph_test_cases[] = {
 	KUNIT_CASE_PARAM(unregister_entry_test, users_gen_params),
 	KUNIT_CASE_PARAM(unregister_return_test, users_gen_params),
 	KUNIT_CASE_PARAM(reuse_sleeping_test, users_gen_params),
 	KUNIT_CASE_PARAM(reuse_running_test, users_gen_params),
+	KUNIT_CASE_PARAM(lost_frames_test, users_gen_params),
+	KUNIT_CASE_PARAM(lost_data_test, users_gen_params),
 	{}
 };
 
@@ -326,5 +406,5 @@ static struct kunit_suite fgraph_test_suite = {
 
 kunit_test_suite(fgraph_test_suite);
 
-MODULE_DESCRIPTION("Tests of the lifetime of function graph users");
+MODULE_DESCRIPTION("Tests of function graph users");
 MODULE_LICENSE("GPL");
