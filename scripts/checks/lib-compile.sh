@@ -60,10 +60,15 @@ each() {
 	echo "$# $what$([ $before -eq 0 ] || echo ", $before of them earlier")"
 }
 
-# each_patch: "each" for the commits of the series.
+# each_patch: "each" for the commits of the series or, if PARTS names some, for those of these parts.
 each_patch() {
-	local commits
-	mapfile -t commits < <(git -C "$source_tree" rev-list --reverse base..series)
+	local commits=() part before=refs/tags/base
+	for part in $(parts); do
+		[[ " ${PARTS:-$part} " != *" $part "* ]] ||
+			mapfile -t -O ${#commits[@]} commits < <(git -C "$tmp/linux" rev-list --reverse "$before..refs/heads/part/$part")
+		before=refs/heads/part/$part
+	done
+	[ ${#commits[@]} -gt 0 ] || { echo "no part $PARTS" && exit 1; }
 	each patches "${commits[@]}"
 }
 
