@@ -63,12 +63,14 @@ each() {
 # each_patch: "each" for the commits of the series or, if PARTS names some, for those of these parts.
 each_patch() {
 	local commits=() part before=refs/tags/base
+	for part in ${PARTS:-}; do
+		grep -qx "$part" < <(parts) || { echo "no part $part" && exit 1; }
+	done
 	for part in $(parts); do
 		[[ " ${PARTS:-$part} " != *" $part "* ]] ||
 			mapfile -t -O ${#commits[@]} commits < <(git -C "$tmp/linux" rev-list --reverse "$before..refs/heads/part/$part")
 		before=refs/heads/part/$part
 	done
-	[ ${#commits[@]} -gt 0 ] || { echo "no part $PARTS" && exit 1; }
 	each patches "${commits[@]}"
 }
 

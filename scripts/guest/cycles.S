@@ -488,6 +488,7 @@ leaf_pointer:
 	.quad	leaf
 single_op:
 	.quad	set_ops
+/* It runs on into the next one */
 loop_8_members:
 	.set	i, 0
 	.rept	6

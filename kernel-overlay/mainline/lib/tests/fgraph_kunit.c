@@ -13,8 +13,9 @@
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
 
-/* More calls than fit on a shadow stack */
-#define MANY_CALLS	200
+/* More calls than fit on a shadow stack if a user reserves MUCH_DATA for each */
+#define MANY_CALLS	48
+#define MUCH_DATA	(32 * sizeof(long))
 
 /* More than fit, to see each index */
 #define MAX_TRIES	64
@@ -47,7 +48,7 @@ struct call {
 };
 
 /* Not on the stack, as callbacks that are late write to them */
-static struct test_user user_a, user_b, user_other;
+static struct test_user user_a, user_b, user_c, user_other;
 
 static void notrace user_delay(struct test_user *user, unsigned int ms)
 {
@@ -339,11 +340,14 @@ static void lost_frames_test(struct kunit *test)
 	other_register(test);
 	user_init(test, &user_a, "fgraph_kunit_nest");
 	user_init(test, &user_b, "fgraph_kunit_other");
+	user_init(test, &user_c, "fgraph_kunit_nest");
+	user_c.reserve = MUCH_DATA;
 	user_register(test, &user_a);
 	user_register(test, &user_b);
-	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_a.gops));
+	user_register(test, &user_c);
 
 	fgraph_kunit_other();
+	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_a.gops));
 	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_b.gops));
 	fgraph_kunit_nest(MANY_CALLS);
 	KUNIT_EXPECT_NE(test, 0, fgraph_get_overruns(&user_a.gops));
@@ -353,11 +357,19 @@ static void lost_frames_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, user_b.entries);
 	KUNIT_EXPECT_EQ(test, 1, fgraph_get_overruns(&user_b.gops));
 
-	user_unregister(&user_a);
+	unregister_ftrace_graph(&user_a.gops);
 	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_a.gops));
 	user_unregister(&user_b);
+	user_unregister(&user_c);
+
+	/* The next user of the index starts from zero */
+	user_register_as(test, &user_b, user_a.gops.idx);
+	KUNIT_EXPECT_EQ(test, 0, fgraph_get_overruns(&user_b.gops));
+	user_unregister(&user_b);
+
 	ftrace_free_filter(&user_a.gops.ops);
 	ftrace_free_filter(&user_b.gops.ops);
+	ftrace_free_filter(&user_c.gops.ops);
 	other_unregister(test);
 }
 
@@ -369,8 +381,7 @@ static void lost_data_test(struct kunit *test)
 	other_register(test);
 	user_init(test, &user_a, "fgraph_kunit_nest");
 	user_init(test, &user_b, "fgraph_kunit_nest");
-	/* Much more than a frame */
-	user_a.reserve = 32 * sizeof(long);
+	user_a.reserve = MUCH_DATA;
 	user_register(test, &user_a);
 	user_register(test, &user_b);
 
