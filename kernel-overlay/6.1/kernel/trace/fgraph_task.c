@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shadow stacks of tasks: allocated when the first user of function graph is
- * registered, at fork, and for the idle tasks of CPUs.
+ * Shadow stacks of tasks: allocated when function graph or hooks of returns need
+ * them, at fork, and for the idle tasks of CPUs.
  *
  * Copyright (c) 2008-2009 Frederic Weisbecker <fweisbec@gmail.com>
  * Mostly borrowed from function tracer which
