@@ -268,6 +268,13 @@ static void ftrace_mux_update_hash(unsigned long user, struct ftrace_ops *ops,
 	}
 }
 
+/* With ftrace_lock held */
+static struct ftrace_hash *ftrace_mux_filter(struct ftrace_ops *ops)
+{
+	return rcu_dereference_protected(ops->func_hash->filter_hash,
+					 lockdep_is_held(&ftrace_lock));
+}
+
 /**
  * ftrace_mux_update_bits - update the bit of a function graph user in the table
  * @user:	the bit
@@ -283,8 +290,9 @@ static void ftrace_mux_update_hash(unsigned long user, struct ftrace_ops *ops,
 void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops,
 			    struct ftrace_hash *old)
 {
+	struct ftrace_hash *hash = ops ? ftrace_mux_filter(ops) : NULL;
 	/* All functions, or all but some */
-	bool most = ops && ftrace_hash_empty(ops->func_hash->filter_hash);
+	bool most = ops && ftrace_hash_empty(hash);
 
 	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_update_bits, user, ops, old);
 
@@ -293,7 +301,7 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops,
 	} else {
 		ftrace_mux_update_hash(user, ops, old);
 		if (ops)
-			ftrace_mux_update_hash(user, ops, ops->func_hash->filter_hash);
+			ftrace_mux_update_hash(user, ops, hash);
 	}
 
 	if (most)
@@ -362,7 +370,7 @@ void ftrace_mux_remove_graph(unsigned int idx, struct ftrace_ops *ops)
 	unsigned long user = BIT(idx);
 
 	if (fgraph_filtered & user)
-		ftrace_mux_update_bits(user, NULL, ops->func_hash->filter_hash);
+		ftrace_mux_update_bits(user, NULL, ftrace_mux_filter(ops));
 	fgraph_filtered &= ~user;
 	ftrace_mux_update_unfiltered(user);
 }
