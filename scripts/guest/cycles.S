@@ -139,13 +139,30 @@ FUNC __x86_indirect_thunk_\reg
 	RETURN
 .endm
 
-.macro SET_CALLER name, members
-	.p2align 5
-\name:
+/* What trampolines of sets have in common */
+.macro SET_SAVE
 	SAVE
 	movq	$0, CS(%rsp)
 	movq	%rbx, RBX(%rsp)
 	movq	%r12, R12(%rsp)
+.endm
+
+.macro SET_UNSAVE
+	movq	RBX(%rsp), %rbx
+	movq	R12(%rsp), %r12
+.endm
+
+.macro SET_RETURN
+	movq	RIP(%rsp), %rax
+	movq	%rax, FRAME_SIZE(%rsp)
+	RESTORE
+	RETURN
+.endm
+
+.macro SET_CALLER name, members
+	.p2align 5
+\name:
+	SET_SAVE
 	movq	%rsi, %rbx
 	movq	%rdi, %r12
 	.set	i, 0
@@ -157,22 +174,15 @@ FUNC __x86_indirect_thunk_\reg
 	call	callback
 	.set	i, i + 1
 	.endr
-	movq	RBX(%rsp), %rbx
-	movq	R12(%rsp), %r12
-	movq	RIP(%rsp), %rax
-	movq	%rax, FRAME_SIZE(%rsp)
-	RESTORE
-	RETURN
+	SET_UNSAVE
+	SET_RETURN
 .endm
 
 /* A smaller one: of constant size, it loads a pointer to the members of the set and calls them in a loop */
 .macro LOOP_CALLER name, set
 	.p2align 5
 \name:
-	SAVE
-	movq	$0, CS(%rsp)
-	movq	%rbx, RBX(%rsp)
-	movq	%r12, R12(%rsp)
+	SET_SAVE
 	movq	%r13, R13(%rsp)
 	movq	%rsi, %rbx
 	movq	%rdi, %r12
@@ -186,13 +196,9 @@ FUNC __x86_indirect_thunk_\reg
 	addq	$8, %r13
 	cmpq	$0, (%r13)
 	jne	1b
-	movq	RBX(%rsp), %rbx
-	movq	R12(%rsp), %r12
+	SET_UNSAVE
 	movq	R13(%rsp), %r13
-	movq	RIP(%rsp), %rax
-	movq	%rax, FRAME_SIZE(%rsp)
-	RESTORE
-	RETURN
+	SET_RETURN
 .endm
 
 .macro NOP5
