@@ -68,8 +68,8 @@ timed() {
 	end=$EPOCHREALTIME
 	count
 	echo "changes: $kind $beside $((${end/./} - ${start/./})) $((syncs - before))"
-	# Some of what a change has left behind takes a while to go
-	sleep 1
+	# What a change has left behind goes after a second, and a tracer that stops then waits for that, too
+	sleep 2
 }
 
 # changes BESIDE NR: makes each change, takes it back, and does so again; NR others trace all
