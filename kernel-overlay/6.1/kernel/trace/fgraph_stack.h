@@ -333,6 +333,16 @@ static __always_inline unsigned long *fgraph_task_var(struct fgraph_ops *gops)
 }
 
 /*
+ * For entry callbacks: the time of the call, as return callbacks find it in
+ * &ftrace_graph_ret.calltime. Zero if the call has no time.
+ */
+static __always_inline u64 fgraph_calltime(void)
+{
+	return fgraph_stack_top(current->ret_stack,
+				current->curr_ret_stack)->calltime;
+}
+
+/*
  * Inline version of fgraph_get_retval(). Few users need the return value, so it
  * is not passed to all of them.
  */
