@@ -20,6 +20,12 @@ tracer() {
 	done
 }
 
+returns() {
+	[ -e $t/options/funcgraph-entries ] || return
+	echo 0 >$t/options/funcgraph-entries
+	tracer function_graph "$1"
+}
+
 profiler() {
 	echo 1 >$t/function_profile_enabled
 }
@@ -32,6 +38,7 @@ off() {
 	local d
 	echo 0 >$t/function_profile_enabled
 	echo nop >$t/current_tracer
+	[ ! -e $t/options/funcgraph-entries ] || echo 1 >$t/options/funcgraph-entries
 	for d in "$t"/instances/*; do
 		[ ! -d "$d" ] || busybox rmdir "$d"
 	done
@@ -57,6 +64,8 @@ row function 1 tracer function 1
 row function 8 tracer function 8
 row function_graph 1 tracer function_graph 1
 row function_graph 8 tracer function_graph 8
+row graph_returns 1 returns 1
+row graph_returns 8 returns 8
 row profiler 1 profiler
 row graph+profiler 2 both
 echo "ftrace-bench: tracers done"

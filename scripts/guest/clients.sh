@@ -134,6 +134,39 @@ perf_ftrace_latency() {
 	calls "$out.calls" call
 }
 
+# Without entries. The option stays after trace-cmd and perf, which know nothing of it.
+no_entries() {
+	if [ ! -e options/funcgraph-entries ]; then
+		echo 'the kernel has no option funcgraph-entries'
+		return 4
+	fi
+	"$@"
+	set -- $?
+	echo 1 >options/funcgraph-entries
+	return "$1"
+}
+
+# With the names, which trace-cmd leaves out of returns otherwise
+returns_record() {
+	run trace-cmd record -o "$out.dat" "${graph[@]}" $load -O nofuncgraph-entries "$0" work
+	trace-cmd report -O fgraph:tailprint -i "$out.dat" >"$out.report" 2>&1
+	calls "$out.report" "[0-9]+\.[0-9]+ us +\| +\} /\* $load \*/" && ! grep "$load() {" "$out.report"
+}
+trace_cmd_returns() { no_entries returns_record; }
+
+returns_perf() {
+	echo 0 >options/funcgraph-entries
+	run perf ftrace -a -G $load -- "$0" work
+	calls "$out" "[0-9]+\.[0-9]+ us +\| +$load\(\);"
+}
+perf_ftrace_returns() { no_entries returns_perf; }
+
+returns_latency() {
+	echo 0 >options/funcgraph-entries
+	perf_ftrace_latency
+}
+perf_latency_returns() { no_entries returns_latency; }
+
 perf_record() {
 	run perf record -a -o "$out.data" -e ftrace:function --filter "ip == $load" -- "$0" work
 	perf script -i "$out.data" >"$out.script" 2>&1
@@ -236,8 +269,9 @@ at_once() {
 
 passed=0 failed=0 skipped=0
 for client in trace_cmd_record trace_cmd_start trace_cmd_sessions perf_ftrace perf_ftrace_latency \
-	perf_record perf_probe bpftrace_kprobe bpftrace_kretprobe bpftrace_kfunc bpftrace_kretfunc \
-	kprobe_example kretprobe_example funcgraph funccount at_once; do
+	trace_cmd_returns perf_ftrace_returns perf_latency_returns perf_record perf_probe \
+	bpftrace_kprobe bpftrace_kretprobe bpftrace_kfunc bpftrace_kretfunc kprobe_example \
+	kretprobe_example funcgraph funccount at_once; do
 	name=${client//_/-} out=/out/${client//_/-} said=''
 	: >"$out"
 	why=$("$client" 2>&1)
