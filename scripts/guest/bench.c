@@ -12,6 +12,11 @@
  * To measure the tracers of tracefs, have them trace bench_here(), and write
  * "KIND HERE ELSEWHERE" to the parameter "measure".
  *
+ * With the parameter "profile", few cases are set up, and each just calls the
+ * function, from bench_profile_call(), that many times with interrupts off, then
+ * as often with interrupts on. scripts/guest/steps.c, in the emulator,
+ * writes down what these calls execute.
+ *
  * The kernels differ in their APIs. scripts/bench defines what their headers
  * do not: HAVE_FGRAPH_OPS if a graph user has an ftrace_ops of its own,
  * HAVE_NO_TIMES for fgraph_ops.no_times, HAVE_DIRECT_MULTI for
@@ -88,12 +93,42 @@ static u64 notrace bench_least(void)
 
 static u64 bench_untraced;
 
+/* The barrier keeps it from jumping there: the return is what ends a call */
+static noinline void notrace bench_profile_call(void)
+{
+	bench_here();
+	barrier();
+}
+
+static unsigned int profile_calls;
+module_param_named(profile, profile_calls, uint, 0);
+
+static void notrace bench_profile(const char *label)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	local_irq_save(flags);
+	for (i = 0; i < profile_calls; i++)
+		bench_profile_call();
+	local_irq_restore(flags);
+	for (i = 0; i < profile_calls; i++)
+		bench_profile_call();
+
+	pr_line("profiled %s", label);
+}
+
 static void bench_report(const char *label)
 {
 	u64 cost;
 
 	/* Work that the last case deferred ends before */
 	ssleep(1);
+	if (profile_calls) {
+		bench_profile(label);
+		return;
+	}
+
 	cost = (bench_least() - bench_untraced) * 100;
 	do_div(cost, NR_CALLS);
 	pr_line("%s %llu.%02llu", label, cost / 100, cost % 100);
@@ -383,9 +418,11 @@ static const struct kind kinds[] = {
 	[KRETPROBE] = { "kretprobe", kretprobe_add, kretprobe_del },
 };
 
-static const struct {
+struct bench_case {
 	unsigned int	kind, here, elsewhere;
-} cases[] = {
+};
+
+static const struct bench_case cases[] = {
 	{ OPS, 1, 0 }, { OPS, 2, 0 }, { OPS, 4, 0 }, { OPS, 8, 0 },
 	{ OPS, 10, 0 }, { OPS, 16, 0 }, { OPS, 32, 0 },
 	{ OPS, 1, 1 }, { OPS, 1, 15 },
@@ -414,10 +451,16 @@ static const struct {
 	{ OPS, 1, 100 }, { OPS, 100, 0 },
 };
 
-static void bench_case(const struct kind *kind, unsigned int here,
-		       unsigned int elsewhere)
+/* Those of "profile" */
+static const struct bench_case profiled[] = {
+	{ OPS, 2, 0 }, { GRAPH, 1, 0 }, { FPROBE_EXIT, 1, 0 },
+	{ KRETPROBE, 1, 0 },
+};
+
+static void bench_case(const struct bench_case *c)
 {
-	unsigned int nr = 0;
+	unsigned int here = c->here, elsewhere = c->elsewhere, nr = 0;
+	const struct kind *kind = &kinds[c->kind];
 	char label[64];
 	int ret = 0;
 
@@ -490,9 +533,16 @@ static int __init ftrace_bench_init(void)
 	if (!bench_run)
 		return 0;
 
+	if (profile_calls) {
+		bench_report("untraced 0 0");
+		for (i = 0; i < ARRAY_SIZE(profiled); i++)
+			bench_case(&profiled[i]);
+		return 0;
+	}
+
 	bench_untraced = bench_least();
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		bench_case(&kinds[cases[i].kind], cases[i].here, cases[i].elsewhere);
+		bench_case(&cases[i]);
 	bench_attach();
 
 	return 0;
