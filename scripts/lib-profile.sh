@@ -175,7 +175,7 @@ profile_table() {
 	done
 	(cd "$work" && gawk -v tsv="$tsv" -v about="$1" -v counted="${counted[*]}" -v names="${names[*]}" '
 		function cell(row, purpose, k,  v) {
-			v = (row, "instructions", k) in sum ? sum[row, purpose, k] + 0 : "-"
+			v = (row, k) in have ? sum[row, purpose, k] + 0 : "-"
 			printf " %10s", v
 			printf "\t%s", v >tsv
 		}
@@ -210,7 +210,8 @@ profile_table() {
 			row = $1 " " $2 " " $3
 			if (!seen[row]++) order[++rows] = row
 			row = row " " $4
-			sum[row, $5, kernel] += $6 == "" ? 0 : $7
+			have[row, kernel] = 1
+			sum[row, $5, kernel] += $7
 			split(counted, of, " ")
 			for (i in of) sum[row, of[i], kernel] += $(6 + i)
 		}
@@ -232,14 +233,14 @@ profile_table() {
 	printf "\nfunctions of each purpose: %s\n" "${LOGS#"$TOP/"}/${work##*/}-*.functions"
 }
 
-# profile_keep: the TSV, and of what profile_table printed, which is on stdin, the table of function_graph, to
-# MAINTAINERS-notes.
+# profile_keep: the TSV, and of what profile_table printed, which is on stdin, the table of function_graph with
+# interrupts on, to MAINTAINERS-notes.
 profile_keep() {
 	local notes=$TOP/MAINTAINERS-notes
 	cp "$tsv" "$notes/profile.tsv"
 	gawk '
 		FILENAME == "-" {
-			if (/^function_graph 1 /) wanted = 1
+			if (/^function_graph 1(, interrupts on)? /) wanted = 1
 			if (wanted && NF) table = table "    " $0 "\n"
 			else wanted = 0
 			next
@@ -252,6 +253,7 @@ profile_keep() {
 
 # profile_check: fails unless the series keeps to configs/profile.bounds.
 profile_check() {
+	grep -q "^${TARGET}[[:space:]]" "$TOP/configs/profile.bounds" || die "configs/profile.bounds has none for $TARGET"
 	gawk -v target="$TARGET" '
 		BEGIN { column["locked"] = 5; column["flags"] = 6; column["rdtsc"] = 7 }
 		FILENAME == ARGV[1] {
