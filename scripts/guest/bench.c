@@ -39,6 +39,7 @@
 #define pr_line(fmt, ...)	pr_info("ftrace-bench: " fmt "\n", ##__VA_ARGS__)
 
 #define NR_CALLS	20000
+#define NR_WARM_UP	1000
 #define NR_MAX		101
 #define NR_MAX_GRAPH	32
 #define NR_MAX_PROBES	16
@@ -108,6 +109,9 @@ static void notrace bench_profile(const char *label)
 	unsigned long flags;
 	unsigned int i;
 
+	/* On the first page of the ring buffer, events take less */
+	for (i = 0; i < NR_WARM_UP; i++)
+		bench_here();
 	local_irq_save(flags);
 	for (i = 0; i < profile_calls; i++)
 		bench_profile_call();

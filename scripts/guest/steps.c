@@ -4,8 +4,8 @@
  *
  *	-plugin steps.so,out=FILE,func=ADDRESS,from=ADDRESS,to=ADDRESS
  *
- * A call begins with the instruction at "func" and ends with the next one from "from" up to "to",
- * which is where its caller lies. FILE gets a line "call" for each, then one for each instruction:
+ * "func" is called from a function that lies from "from" up to "to": a call begins with the instruction
+ * at "func" and ends with the next one of that caller. Calls by others do not count. FILE gets a line "call" for each, then one for each instruction:
  * its address, and what it is (a letter, see kind()). The bytes are those that run: the kernel patches
  * its code and generates some.
  *
@@ -50,18 +50,19 @@ static struct {
 enum { FUNC, FROM, TO, NR_ARGS };
 
 static FILE *out;
-static bool inside;
+static bool called, inside;
 
 static void executed(unsigned int cpu, void *data)
 {
 	const struct step *step = data;
 
-	if (!inside && step->addr == args[FUNC].addr) {
+	if (step->addr >= args[FROM].addr && step->addr < args[TO].addr) {
+		called |= step->addr == args[FROM].addr;
+		inside = false;
+	} else if (called && step->addr == args[FUNC].addr) {
+		called = false;
 		inside = true;
 		fputs("call\n", out);
-	} else if (inside && step->addr >= args[FROM].addr && step->addr < args[TO].addr) {
-		inside = false;
-		fflush(out);
 	}
 	if (inside)
 		fprintf(out, "%" PRIx64 " %c\n", step->addr, step->kind);
