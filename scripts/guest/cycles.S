@@ -90,8 +90,11 @@ FUNC __x86_indirect_thunk_\reg
 #endif
 .endm
 
-/* ftrace_caller: registers are saved, %rdi is the call site, %rsi the caller's */
-.macro SAVE
+/*
+ * ftrace_caller: registers are saved, %rdi is the call site, %rsi the caller's. Called by a
+ * stub, it has the function's address from the jump there.
+ */
+.macro SAVE stub=0
 	subq	$FRAME_SIZE, %rsp
 	movq	%rax, RAX(%rsp)
 	movq	%rcx, RCX(%rsp)
@@ -105,6 +108,10 @@ FUNC __x86_indirect_thunk_\reg
 	movq	%rdx, RBP(%rsp)
 	movq	FRAME_SIZE+8(%rsp), %rsi
 	movq	FRAME_SIZE(%rsp), %rdi
+	.if	\stub
+	movslq	2(%rdi), %rax
+	leaq	6(%rdi, %rax), %rdi
+	.endif
 	movq	%rdi, RIP(%rsp)
 	subq	$5, %rdi
 	leaq	FRAME_SIZE+8(%rsp), %rcx
@@ -233,7 +240,6 @@ FUNC \how
  * the time if \clock.
  */
 .macro PUSH_FRAME clock
-	addq	OPS_WEIGHT(%rdx), %r15
 	movq	shadow_top(%rip), %r8
 	movq	%rsi, (%r8)
 	movq	%rdi, 8(%r8)
@@ -266,25 +272,40 @@ FUNC \how
 	RETURN
 .endm
 
+/* How return_to_handler and the code of stubs begin when the stack is as after the return */
+.macro RETURN_SAVE pop
+	subq	$FRAME_SIZE, %rsp
+	movq	%rax, RAX(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%rbp, RBP(%rsp)
+	movq	%rdi, RSP(%rsp)
+	movq	%rsp, %rdi
+	call	\pop
+	movq	%rax, FRAME_SIZE(%rsp)
+.endm
+
+.macro RETURN_RESTORE added=0
+	movq	RDX(%rsp), %rdx
+	movq	RAX(%rsp), %rax
+	addq	$FRAME_SIZE + \added, %rsp
+.endm
+
 /* return_to_handler, which leaves by call and ret, or by a jump */
 .macro RETURN_TO_HANDLER name, pop, jump
 	.p2align 5
 \name:
-	subq	$16, %rsp
-	movq	%rax, (%rsp)
-	movq	%rdx, 8(%rsp)
-	movq	%rbp, %rdi
-	call	\pop
-	movq	%rax, %rdi
-	movq	8(%rsp), %rdx
-	movq	(%rsp), %rax
-	addq	$16, %rsp
+	movq	%rsp, %rdi
+	subq	$8, %rsp
+	RETURN_SAVE \pop
 	.if	\jump
+	movq	%rax, %rdi
+	RETURN_RESTORE 8
 	jmp	*%rdi
 	.else
+	RETURN_RESTORE
 	call	1f
 	int3
-1:	movq	%rdi, (%rsp)
+1:	addq	$8, %rsp
 	RETURN
 	.endif
 .endm
@@ -295,6 +316,7 @@ FUNC \how
 	RETURN_TO_HANDLER \how\()_handler, \how\()_pop, \jump
 	.p2align 5
 \how\()_entry:
+	addq	OPS_WEIGHT(%rdx), %r15
 	PUSH_FRAME \clock
 	movq	$\how\()_handler, FRAME_SIZE+8(%rcx)
 	RETURN
@@ -306,33 +328,26 @@ FUNC \how
 	POP_FRAME \how\()_pop, \clock
 	.p2align 5
 \how\()_entry:
+	addq	$ENTRY_WEIGHT, %r15
 	PUSH_FRAME \clock
-	movq	$1, ORIG_RAX(%rcx)
+	movl	$1, %eax
 	RETURN
 	.p2align 5
 \how\()_caller:
-	SAVE
-	movq	single_op(%rip), %rdx
-	leaq	(%rsp), %rcx
+	SAVE	1
+	movq	%rsp, %rdx
 	movq	$0, CS(%rsp)
 	call	\how\()_entry
-	movq	RIP(%rsp), %rax
-	movq	%rax, FRAME_SIZE(%rsp)
-	cmpq	$0, ORIG_RAX(%rsp)
+	testl	%eax, %eax
 	RESTORE
 	RETURN
 	/* Where stubs jump to when the function has returned to them */
 	.p2align 5
 \how\()_leave:
-	subq	$24, %rsp
-	movq	%rax, (%rsp)
-	movq	%rdx, 8(%rsp)
-	movq	%rbp, %rdi
-	call	\how\()_pop
-	movq	%rax, 16(%rsp)
-	movq	8(%rsp), %rdx
-	movq	(%rsp), %rax
-	addq	$16, %rsp
+	pushq	$\how\()_leave
+	leaq	8(%rsp), %rdi
+	RETURN_SAVE \how\()_pop
+	RETURN_RESTORE
 	RETURN
 .endm
 
@@ -367,10 +382,12 @@ FUNC \how\()_\k
 	.p2align 5
 \how\()_stub_\k:
 	call	\how\()_caller
-	jz	\how\()_body_\k
-	leaq	8(%rsp), %rsp
+	.byte	0x0f, 0x84			# jz, as long as the kernel's
+	.long	\how\()_body_\k - 2f
+2:
+	.byte	0x48, 0x8d, 0x64, 0x24, 0x08	# leaq 8(%rsp), %rsp
 	call	\how\()_body_\k
-	jmp	\how\()_leave
+	{disp32} jmp \how\()_leave
 FUNC \how\()_\k
 	.byte	0xe9			# as long as the call
 	.long	\how\()_stub_\k - 1f

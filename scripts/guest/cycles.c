@@ -40,7 +40,7 @@ enum { PLAIN, THUNKS, SAFE_RET, NR_PATHS };
 	SEQ(set_8,	1, 255, untraced, none)					\
 	SEQ(loop_8,	1, 255, untraced, set_8)				\
 	SEQ(list_8,	1, 255, untraced, set_8)				\
-	NESTED(1) NESTED(3) NESTED(24)						\
+	NESTED(1) NESTED(3) NESTED(8) NESTED(24)						\
 	PLAIN_SEQ(nothing, 10, 10, none, none)					\
 	PLAIN_SEQ(plain_read, 10, 10, nothing, none)				\
 	PLAIN_SEQ(locked, 10, 10, nothing, plain_read)				\
@@ -238,6 +238,8 @@ static void print(unsigned int rounds)
 	ROWS_NESTED(1);
 	puts("3 nested, each");
 	ROWS_NESTED(3);
+	puts("8 nested, each");
+	ROWS_NESTED(8);
 	puts("24 nested, each");
 	ROWS_NESTED(24);
 	puts("alone");
