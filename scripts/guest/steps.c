@@ -5,9 +5,9 @@
  *	-plugin steps.so,out=FILE,func=ADDRESS,from=ADDRESS,to=ADDRESS
  *
  * "func" is called from a function that lies from "from" up to "to": a call begins with the instruction
- * at "func" and ends with the next one of that caller. Calls by others do not count. FILE gets a line "call" for each, then one for each instruction:
- * its address, and what it is (a letter, see kind()). The bytes are those that run: the kernel patches
- * its code and generates some.
+ * at "func" and ends with the next one of that caller. Calls by others do not count. FILE gets a line
+ * "call" for each, then one for each instruction: its address, and what it is (a letter, see kind()).
+ * The bytes are those that run: the kernel patches its code and generates some.
  *
  * Debian 12 has no header of the plugins, so what is used of their interface, version 1 of QEMU 7.2,
  * is declared here.
