@@ -20,6 +20,9 @@
 /* More than fit, to see each index */
 #define MAX_TRIES	64
 
+/* Callbacks of a task that may be inside others, before a test gives up */
+#define MAX_NESTED	16
+
 /* Long enough for the other CPU to get ahead, even in an emulator */
 #define DELAY_MS	300
 
@@ -30,6 +33,8 @@ struct test_user {
 	unsigned int		return_ms;
 	/* How many bytes the entry function reserves */
 	int			reserve;
+	/* They call a function that is traced */
+	bool			calls;
 	/* What they have seen */
 	bool			inside;
 	bool			gone;
@@ -37,6 +42,9 @@ struct test_user {
 	int			returns;
 	int			late;
 	unsigned long		task_var;
+	/* How many run inside another, now and at most */
+	int			nested;
+	int			max_nested;
 };
 
 struct call {
@@ -59,6 +67,21 @@ static void notrace user_delay(struct test_user *user, unsigned int ms)
 		user->late++;
 }
 
+static noinline void fgraph_kunit_other(void);
+
+static void notrace user_call(struct test_user *user)
+{
+	if (!user->calls)
+		return;
+
+	user->nested++;
+	if (user->nested > user->max_nested)
+		user->max_nested = user->nested;
+	if (user->nested < MAX_NESTED)
+		fgraph_kunit_other();
+	user->nested--;
+}
+
 static int notrace user_entry(struct ftrace_graph_ent *trace,
 			      struct fgraph_ops *gops)
 {
@@ -75,6 +98,7 @@ static int notrace user_entry(struct ftrace_graph_ent *trace,
 		*data = 1;
 	}
 	user_delay(user, user->entry_ms);
+	user_call(user);
 
 	return 1;
 }
@@ -86,6 +110,7 @@ static void notrace user_return(struct ftrace_graph_ret *trace,
 
 	user->returns++;
 	user_delay(user, user->return_ms);
+	user_call(user);
 }
 
 static void user_init(struct kunit *test, struct test_user *user, char *func)
@@ -326,6 +351,25 @@ static void reuse_running_test(struct kunit *test)
 	reuse(test, fgraph_kunit_spin, "fgraph_kunit_spin");
 }
 
+/* Callbacks that call a function that is traced do not recurse for ever */
+static void recursion_test(struct kunit *test)
+{
+	other_register(test);
+	user_init(test, &user_a, "fgraph_kunit_other");
+	user_a.calls = true;
+	user_register(test, &user_a);
+
+	fgraph_kunit_other();
+	user_unregister(&user_a);
+
+	/* One inside another: an interrupt may not be known as such at first */
+	KUNIT_EXPECT_EQ(test, 2, user_a.max_nested);
+	KUNIT_EXPECT_EQ(test, 3, user_a.entries);
+	KUNIT_EXPECT_EQ(test, 3, user_a.returns);
+	ftrace_free_filter(&user_a.gops.ops);
+	other_unregister(test);
+}
+
 /* Each user is told of the calls that it has lost, and of no others */
 static void lost_frames_test(struct kunit *test)
 {
@@ -396,6 +440,7 @@ static struct kunit_case fgraph_test_cases[] = {
 	KUNIT_CASE_PARAM(unregister_return_test, users_gen_params),
 	KUNIT_CASE_PARAM(reuse_sleeping_test, users_gen_params),
 	KUNIT_CASE_PARAM(reuse_running_test, users_gen_params),
+	KUNIT_CASE_PARAM(recursion_test, users_gen_params),
 	KUNIT_CASE_PARAM(lost_frames_test, users_gen_params),
 	KUNIT_CASE_PARAM(lost_data_test, users_gen_params),
 	{}
