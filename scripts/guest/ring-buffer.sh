@@ -99,7 +99,7 @@ if modprobe ring_buffer_benchmark 2>/dev/null; then
 	echo >$T/trace
 	sleep 25
 	rmmod ring_buffer_benchmark
-	grep -h 'Time:\|Missed:\|Hit:\|ERROR' $T/trace | sed 's/.*: //' | sort | uniq -c
+	grep -o 'Time: .*\|Missed: .*\|Hit: .*\|ERROR.*' $T/trace | sort | uniq -c
 	grep -q 'Hit:' $T/trace && ! grep -q ERROR $T/trace
 	result $? ring_buffer_benchmark
 else
