@@ -26,7 +26,9 @@ read_all() {
 	done
 	status=0
 	for pid in $pids; do
-		wait "$pid" || status=$?
+		wait "$pid"
+		got=$?
+		[ $got -eq 0 ] || [ $status -eq 1 ] || status=$got
 	done
 	result $status "$name, $way"
 }
@@ -35,7 +37,7 @@ read_all() {
 meanwhile() {
 	end=$(($(date +%s) + seconds))
 	while [ "$(date +%s)" -lt $end ]; do
-		"$@" || break
+		"$@" || return 1
 	done
 }
 
@@ -55,7 +57,7 @@ for funcs in 'vfs_*' 'ksys_*' '*tick*' 'hrtimer*' '*softirq*'; do
 	echo "$funcs" >>$I/set_ftrace_filter
 done
 # Times in both ways, interrupts, and events of several sizes
-echo function_graph >$I/current_tracer 2>/dev/null || echo function >$I/current_tracer
+echo function_graph >$I/current_tracer || exit 1
 echo 1 >$I/events/sched/enable
 echo 1 >$I/events/irq/enable
 loads=''
@@ -76,17 +78,19 @@ for overwrite in 1 0; do
 	job=$!
 	read_all "overwrite $overwrite, resized" splice
 	wait $job
+	result $? "overwrite $overwrite, resize"
 	if [ -e $I/snapshot ]; then
 		meanwhile snapshot &
 		job=$!
 		read_all "overwrite $overwrite, with snapshots" splice gaps
 		wait $job
+		result $? "overwrite $overwrite, snapshot"
 		echo 0 >$I/snapshot
 	fi
 
-	timeout "$seconds" cat $I/trace_pipe | grep -q '|'
+	timeout "$seconds" cat $I/trace_pipe | grep -q ' us '
 	result $? "overwrite $overwrite, trace_pipe"
-	grep -q '|' $I/trace
+	grep -q ' us ' $I/trace
 	result $? "overwrite $overwrite, trace"
 done
 # shellcheck disable=SC2086 # two

@@ -43,7 +43,7 @@ static unsigned int page_size;
 static void die(const char *what)
 {
 	perror(what);
-	exit(errno == ENODEV || errno == EINVAL ? 4 : 1);
+	exit(1);
 }
 
 static uint32_t word(const unsigned char *p)
@@ -75,6 +75,9 @@ static void check_page(const unsigned char *page)
 		/* All but the smallest events have a second word */
 		uint32_t second = at + 8 <= size ? word(data + at + 4) : 0;
 
+		if (second > MAX_PAGE && (type == 29 || !type))
+			break;
+
 		switch (type) {
 		case 29:	/* padding, with no delta until the end of the page */
 			if (!delta)
@@ -94,15 +97,13 @@ static void check_page(const unsigned char *page)
 		}
 		time += delta;
 		at += 4 + (type ? type * 4 : second);
-		if (at > size) {
-			bad++;
-			return;
-		}
 		events++;
 		if (time < last)
 			backwards++;
 		last = time;
 	}
+	if (at != size)
+		bad++;
 }
 
 static bool again(ssize_t n)
@@ -152,6 +153,8 @@ static void do_mmap(int fd)
 
 	if (!meta) {
 		meta = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, fd, 0);
+		if (meta == MAP_FAILED && (errno == ENODEV || errno == EINVAL))
+			exit(4);
 		if (meta == MAP_FAILED)
 			die("mmap");
 		page_size = meta->subbuf_size;
