@@ -213,9 +213,18 @@ bpftrace_kretprobe() { bpftrace_one "kretprobe:$load /retval == 0/"; }
 bpftrace_kfunc() { bpftrace_one "kfunc:$load"; }
 bpftrace_kretfunc() { bpftrace_one "kretfunc:$load /retval == 0/"; }
 
+# What the program clears before it reads, it has cleared.
+reading() {
+	local fd
+	for fd in /proc/[0-9]*/fd/*; do
+		[[ $(readlink "$fd" 2>/dev/null) != */trace_pipe ]] || return 0
+	done
+	return 1
+}
+
 funcgraph() {
 	funcgraph-perf -d 600 $load >"$out" 2>&1 &
-	until_true tracer . function_graph
+	until_true reading
 	work
 	finish
 	heed 0
