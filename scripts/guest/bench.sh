@@ -67,6 +67,10 @@ row function_graph 8 tracer function_graph 8
 row graph_returns 1 returns 1
 row graph_returns 8 returns 8
 row profiler 1 profiler
+if busybox grep -qw function_stat $t/available_tracers; then
+	row function_stat 1 tracer function_stat 1
+	row function_stat 8 tracer function_stat 8
+fi
 row graph+profiler 2 both
 echo "ftrace-bench: tracers done"
 busybox reboot -f

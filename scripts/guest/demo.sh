@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the guest: three function_graph tracers and the function profiler at once, each told to
-# look at something else, over the same short piece of work. Prints what each of them saw.
+# In the guest: three function_graph tracers, the function profiler and, where the kernel has it,
+# function_stat at once, each told to look at something else, over the same short piece of work.
+# Prints what each of them saw.
 #
 # usage: demo.sh [WIDTH]   (columns of the terminal: side by side from 96, else one by one)
 #
@@ -89,13 +90,21 @@ for view in "${views[@]}"; do
 	fi
 done
 tell 'function profiler' function_profile_enabled 1
+stat=/dev/null
+if grep -qw function_stat available_tracers; then
+	stat=instances/stat
+	mkdir -p $stat || exit
+	echo 0 >$stat/tracing_on
+	tell $stat $stat/set_ftrace_filter 'vfs_* shmem_*'
+	tell $stat $stat/current_tracer function_stat
+fi
 
 # Opened beforehand, or switching them would be part of what is seen.
-exec 5>tracing_on 6>instances/io/tracing_on 7>instances/tasks/tracing_on
-for fd in 5 6 7; do echo 1 >&$fd; done
+exec 5>tracing_on 6>instances/io/tracing_on 7>instances/tasks/tracing_on 8>"${stat/%stat/stat/tracing_on}"
+for fd in 5 6 7 8; do echo 1 >&$fd; done
 work
-for fd in 5 6 7; do echo 0 >&$fd; done
-exec 5>&- 6>&- 7>&-
+for fd in 5 6 7 8; do echo 0 >&$fd; done
+exec 5>&- 6>&- 7>&- 8>&-
 
 echo "$(uname -sr): three times cat, and four function graph users asked to look at it (times in us)."
 echo '"graph of F, depth N": it has F in its set_graph_function and N in its max_graph_depth.'
@@ -132,6 +141,19 @@ if [ "$(cat function_profile_enabled)" = 1 ]; then
 	cat "$out/profile"
 else
 	echo "(not running)"
+fi
+
+if [ $stat != /dev/null ]; then
+	echo
+	echo 'function_stat in instances/stat, functions vfs_* and shmem_*: what took longest'
+	printf '%*s\n' "$width" '' | tr ' ' -
+	awk '/^# *CALLS/ || !/^#/ { sub(/^#/, " ")
+		printf "%7s %13s %12s %9s %9s %12s %9s  %s\n", $1, $3, $4, $5, $6, $7, $8, $9 }' $stat/trace |
+		head -n 7 | cut -c "1-$width" >"$out/stat"
+	[ "$(wc -l <"$out/stat")" -gt 1 ] || status=1
+	cat "$out/stat"
+	echo nop >$stat/current_tracer
+	rmdir $stat
 fi
 
 for view in "${views[@]}"; do
