@@ -79,12 +79,12 @@ static const char * const words[128] = {
 	['e'] = "sched/|sched/sched_switch/|irq/|syscalls/sys_enter_openat/|raw_syscalls/|no_such/",
 	['o'] = "function-fork|event-fork|graph-time|stacktrace|func-no-repeats|func-args|function-trace|"
 		"funcgraph-tail|funcgraph-proc|funcgraph-irqs|funcgraph-retval|funcgraph-retaddr|funcgraph-args|"
-		"funcgraph-overrun|funcgraph-cpu|funcgraph-duration|funcgraph-abstime|sleep-time|"
+		"funcgraph-overrun|funcgraph-cpu|funcgraph-duration|funcgraph-abstime|sleep-time|stat-hist|"
 		"overwrite|record-cmd|record-tgid|display-graph|latency-format|raw|bin|hex|verbose|userstacktrace|"
 		"irq-info|pause-on-trace|sym-addr|trace_printk_dest|copy_trace_marker|fields|no_such_option",
 	['r'] = "trace|trace|trace_pipe|set_ftrace_filter|set_ftrace_notrace|set_ftrace_pid|"
 		"set_graph_function|set_graph_notrace|trace_options|error_log|snapshot|per_cpu/cpu1/trace|"
-		"per_cpu/cpu0/stats|trace_clock|available_tracers|per_cpu/cpu0/trace_pipe_raw",
+		"per_cpu/cpu0/stats|trace_clock|available_tracers|per_cpu/cpu0/trace_pipe_raw|function_stat_sort",
 	['y'] = "enabled_functions|enabled_functions|touched_functions|function_tracers|kprobe_events|"
 		"dynamic_events|stack_trace|stack_trace_filter|trace_stat/function0|trace_stat/function1|"
 		"available_filter_functions|dyn_ftrace_total_info|kprobe_profile|saved_cmdlines",
@@ -105,10 +105,14 @@ static const struct {
 	{ 10, "W>>%iset_ftrace_filter\t" FILTER },
 	{ 1, "w>%jset_ftrace_filter\t|*|no_such_*\n%!\n%!\n%!\nw>%Jset_ftrace_filter\t%n" },
 	{ 6, "W%x%iset_ftrace_notrace\t" FILTER },
-	{ 12, "W>%icurrent_tracer\tnop|function|function|function_graph|function_graph|wakeup|irqsoff|blk" },
+	{ 12, "W>%icurrent_tracer\tnop|function|function|function_graph|function_graph|function_stat|function_stat|"
+		"wakeup|irqsoff|blk" },
 	{ 5, "W%x%iset_graph_function\t%g|%n|%n|!%n|" },
 	{ 4, "W%x%iset_graph_notrace\t%g|%n|!%n|" },
 	{ 3, "W>%imax_graph_depth\t%d" },
+	{ 2, "W>%ifunction_stat_sort\ttotal|self|calls|average|max|name|%d|" },
+	{ 2, "W>%ioptions/stat-hist\t%b" },
+	{ 2, "W>%iper_cpu/cpu1/trace\tx" },
 	{ 3, "W%x%iset_ftrace_pid\t%d|%d|" },
 	{ 2, "W%x%iset_ftrace_notrace_pid\t%d|%d|" },
 	{ 2, "W%x%iset_event_pid\t%d|" },

@@ -5,7 +5,7 @@
 #
 # usage: stress.sh WHAT ROUNDS SEED
 #
-# WHAT (function_graph or function) runs in the instances m0..m7; the function profiler, the
+# WHAT (function_graph, function_stat or function) runs in the instances m0..m7; the function profiler, the
 # top instance's tracers, kprobes, kretprobes, fprobes, the stack tracer and modules come and go
 # beside it. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
 # begins with "BAD" is something that was found wrong; the last line is "done".
@@ -54,7 +54,7 @@ rand() { # N: 0..N-1
 	R=$((RANDOM % $1))
 }
 
-state=() filter=() seen=() round=0 dump=0 pids=''
+state=() filter=() seen=() round=0 dump=0 lines=0 pids=''
 
 # listing FILE: what a filter holds, without a fork. A wide one is not read.
 listing() {
@@ -116,6 +116,13 @@ stop() { # i
 			head -n 20000 "instances/m$1/trace"
 		} >"/out/trace.$round.m$1"
 	fi
+	if [ "$what" = function_stat ]; then
+		# Each line by itself: the numbers are sane
+		f=$(awk '!/^#/ && (NF < 9 || $2 > $1 || $4 > $3 || $2 && ($6 > $5 || $5 > $7)) { print; exit }
+			!/^#/ { n++ } END { if (n) print n >"/tmp/lines" }' "instances/m$1/trace")
+		[ -z "$f" ] || bad "m$1: a line of function_stat: $f"
+		[ ! -s /tmp/lines ] || { read -r n </tmp/lines; lines=$((lines + n)); rm /tmp/lines; }
+	fi
 	listing "instances/m$1/set_ftrace_filter"
 	[ "$L" = "${seen[$1]}" ] || bad "m$1: set_ftrace_filter changed from ${seen[$1]:0:200} to ${L:0:200}"
 	put "instances/m$1/current_tracer" nop
@@ -124,7 +131,8 @@ stop() { # i
 
 top=(function function_graph nop nop blk wakeup irqsoff function_graph)
 # Before the series function_graph and the profiler cannot be there at once.
-[ "$what" = function_graph ] || top=(function nop blk wakeup irqsoff)
+[ "$what" != function ] || top=(function nop blk wakeup irqsoff)
+! grep -qw function_stat available_tracers || [ "$what" = function ] || top[7]=function_stat
 topnow=nop profiling='' stacking='' module='' probing=''
 
 for ((i = 0; i < N; i++)); do
@@ -220,6 +228,7 @@ for ((i = 0; i < N; i++)); do
 done
 left=$(wc -l <enabled_functions)
 [ "$left" -eq 0 ] || bad "$left functions still enabled: $(head -3 enabled_functions)"
-echo "$dump traces"
+[ "$what" != function_stat ] || [ $lines -gt 0 ] || bad "function_stat has shown no function"
+echo "$dump traces, $lines lines of function_stat"
 echo "done"
 [ $bad -eq 0 ]
