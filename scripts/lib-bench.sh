@@ -27,14 +27,19 @@ machine_of() {
 	mkdir -p "$work"
 }
 
-# initrd INIT FILE...: INIT, a script of scripts/guest, the FILEs and busybox, to $work/INIT.cpio.
+# initrd INIT FILE...: INIT, a script of scripts/guest or a C program, the FILEs and busybox, to $work/INIT.cpio.
 initrd() {
 	local root=$work/root
 	rm -rf "$root"
 	mkdir -p "$root"/{bin,dev,proc,sys}
 	# The guest's own, which is static, too
 	(cd "$root" && cpio -i --quiet bin/busybox) <"$("$TOP/scripts/rootfs" --arch "$arch")"
-	cp "$TOP/scripts/guest/$1.sh" "$root/init"
+	if [ -f "$TOP/scripts/guest/$1.c" ] && [ ! -f "$TOP/scripts/guest/$1.sh" ]; then
+		need gcc libc6-dev
+		gcc -O2 -Wall -static -o "$root/init" "$TOP/scripts/guest/$1.c"
+	else
+		cp "$TOP/scripts/guest/$1.sh" "$root/init"
+	fi
 	[ $# -eq 1 ] || cp "${@:2}" "$root/"
 	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$work/$1.cpio"
 	rm -rf "$root"
@@ -47,4 +52,25 @@ emulate() {
 		-smp 1 -m 1G -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
 		-initrd "$work/$3.cpio" -serial "file:$1" -rtc base=2000-01-01,clock=vm \
 		-append "console=$console norandmaps nokaslr panic=-1 ${*:4}" >"${1%.log}.qemu" 2>&1 || true
+}
+
+# budget: what scripts/guest/budget.c measures, as a table
+budget() {
+	local log=$LOGS/bench-budget.log
+	[ -f "$BUILD_DIR/build/normal/$image" ] || die 'no kernel "normal": run scripts/build normal first'
+	initrd budget
+	progress 'measuring what is done in a second'
+	emulate "$log" normal budget 'ftrace=nop kunit.enable=0 quiet'
+	progress_end
+	tr -d '\r' <"$log" | sed -n 's/^budget: //p' >"$work/budget"
+	grep -qx 'done' "$work/budget" || die "$(grep '^error' "$work/budget" || echo 'did not get to its end'); see $log"
+	awk 'BEGIN {
+			printf "%-9s %-15s %6s %9s %10s %6s   %s\n", "", "tracer", "limit", "untraced", "no limit", "muted", "of untraced, in each second"
+		}
+		NF > 6 {
+			printf "%-9s %-15s %6d %9d %8.1f %% %6d  ", $1, $2, $3, $4, $5 * 100 / $4, $6
+			for (i = 7; i <= NF; i++)
+				printf " %5.1f %%", $i * 100 / $4
+			print ""
+		}' "$work/budget"
 }

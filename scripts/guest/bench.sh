@@ -20,6 +20,11 @@ tracer() {
 	done
 }
 
+# tracer with a limit that no function reaches
+limited() {
+	[ -e $t/max_call_rate ] && tracer "$@" && echo 2000000000 >$t/max_call_rate
+}
+
 returns() {
 	[ -e $t/options/funcgraph-entries ] || return
 	echo 0 >$t/options/funcgraph-entries
@@ -38,6 +43,7 @@ off() {
 	local d
 	echo 0 >$t/function_profile_enabled
 	echo nop >$t/current_tracer
+	[ ! -e $t/max_call_rate ] || echo 0 >$t/max_call_rate
 	[ ! -e $t/options/funcgraph-entries ] || echo 1 >$t/options/funcgraph-entries
 	for d in "$t"/instances/*; do
 		[ ! -d "$d" ] || busybox rmdir "$d"
@@ -64,6 +70,8 @@ row function 1 tracer function 1
 row function 8 tracer function 8
 row function_graph 1 tracer function_graph 1
 row function_graph 8 tracer function_graph 8
+row function_limited 1 limited function 1
+row graph_limited 1 limited function_graph 1
 row graph_returns 1 returns 1
 row graph_returns 8 returns 8
 row profiler 1 profiler
