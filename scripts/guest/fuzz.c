@@ -84,7 +84,7 @@ static const char * const words[128] = {
 		"irq-info|pause-on-trace|sym-addr|trace_printk_dest|copy_trace_marker|fields|no_such_option",
 	['r'] = "trace|trace|trace_pipe|set_ftrace_filter|set_ftrace_notrace|set_ftrace_pid|"
 		"set_graph_function|set_graph_notrace|trace_options|error_log|snapshot|per_cpu/cpu1/trace|"
-		"per_cpu/cpu0/stats|trace_clock|available_tracers|per_cpu/cpu0/trace_pipe_raw|function_stat_sort",
+		"per_cpu/cpu0/stats|trace_clock|available_tracers|per_cpu/cpu0/trace_pipe_raw|function_stat_sort|muted_functions|max_call_rate",
 	['y'] = "enabled_functions|enabled_functions|touched_functions|function_tracers|kprobe_events|"
 		"dynamic_events|stack_trace|stack_trace_filter|trace_stat/function0|trace_stat/function1|"
 		"available_filter_functions|dyn_ftrace_total_info|kprobe_profile|saved_cmdlines",
@@ -110,6 +110,8 @@ static const struct {
 	{ 5, "W%x%iset_graph_function\t%g|%n|%n|!%n|" },
 	{ 4, "W%x%iset_graph_notrace\t%g|%n|!%n|" },
 	{ 3, "W>%imax_graph_depth\t%d" },
+	{ 3, "W>%imax_call_rate\t%d|0|10|1000|" },
+	{ 2, "W>%imuted_functions\t%g|%n||" },
 	{ 2, "W>%ifunction_stat_sort\ttotal|self|calls|average|max|name|%d|" },
 	{ 2, "W>%ioptions/stat-hist\t%b" },
 	{ 2, "W>%iper_cpu/cpu1/trace\tx" },

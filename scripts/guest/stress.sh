@@ -98,6 +98,12 @@ start() { # i
 	choose "$1"
 	put "instances/m$1/trace" ''
 	put "instances/m$1/tracing_on" 1
+	# Functions may leave this tracer, but no filter file changes for that
+	if [ -e "instances/m$1/max_call_rate" ]; then
+		put "instances/m$1/muted_functions" ''
+		rand 3
+		put "instances/m$1/max_call_rate" $((R == 0 ? 200 : 0))
+	fi
 	put "instances/m$1/current_tracer" "$what" && state[$1]=on
 }
 
