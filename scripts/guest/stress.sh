@@ -45,7 +45,7 @@ s390x) syscalls='__s390x_sys_*' ;;
 *) syscalls='sys_*' ;;
 esac
 filters=('schedule' 'vfs_*' 'do_sys*' '*mmap*' 'kmem_cache_*' 'rcu_*' "$syscalls"
-	'*page_fault*' 'ksys_*' 'pick_next_task_*' 'd_*' 'tick_*' '*_timer*' 'vfs_read' 'wake_up_*'
+	'*page_fault*' 'ksys_*' 'pick_*task_*' 'd_*' 'tick_*' '*_timer*' 'vfs_read' 'wake_up_*'
 	"$syscalls" 'exit_*' 'mutex_*lock' '*')
 notraces=('vfs_write' 'd_lookup' 'rcu_read*' '*_lock*' 'kmem_cache_free' '')
 probes=(vfs_read do_sys_openat2 schedule kernel_clone vfs_write)
