@@ -150,12 +150,15 @@ rethook_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct rethook *rh = frame->hook.rethook;
 	struct rethook_node *node;
+	void *space;
 
-	node = fgraph_stack_take(stack, frame, rh->size);
-	if (likely(node))
-		node->rethook = rh;
-	else
+	if (unlikely(!fgraph_stack_take(stack, frame, rh->size, &space))) {
 		fgraph_stack_pop(stack, &current->curr_ret_stack, frame);
+		return NULL;
+	}
+
+	node = space;
+	node->rethook = rh;
 
 	return node;
 }

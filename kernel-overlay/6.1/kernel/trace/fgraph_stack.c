@@ -82,8 +82,7 @@ fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
 {
 	unsigned int end = READ_ONCE(stack->data_used);
 	struct fgraph_frame *next;
-	struct fgraph_reserved *data;
-	unsigned int offset;
+	void *data;
 
 	if (!frame->data)
 		return NULL;
@@ -96,15 +95,10 @@ fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
 		}
 	}
 
-	offset = frame->data - 1;
-	while (offset < end) {
-		data = (struct fgraph_reserved *)(stack->data + offset);
-		if (data->user == user)
-			return data;
-		offset += sizeof(*data) + ALIGN(data->size, FGRAPH_ALIGN);
-	}
+	if (!fgraph_find_data(stack, frame, end, user, false, &data))
+		return NULL;
 
-	return NULL;
+	return container_of(data, struct fgraph_reserved, data);
 }
 
 /**

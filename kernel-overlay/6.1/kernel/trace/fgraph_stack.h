@@ -271,32 +271,36 @@ fgraph_stack_pop(struct fgraph_stack *stack, int *top,
  * @stack:	the shadow stack of the current task
  * @frame:	its newest frame, which has no return address yet
  * @size:	number of bytes
+ * @space:	on success, set to the space, aligned to FGRAPH_ALIGN and not
+ *		initialized
  *
  * The space is allocated first, so that no interrupt overwrites what is written
  * to it afterwards. Walkers skip this frame and its data, but
  * &fgraph_frame.data already marks the end of the data of older frames.
  *
  * Context: any, including NMI; @stack must be that of the current task.
- * Return: the space, aligned to FGRAPH_ALIGN and not initialized; NULL if there
- * is not enough left.
+ * Return: true, or false if there is not enough left. Callers would have to test
+ * an address, of which the compiler does not know that it is never NULL.
  */
-static inline void *
+static __always_inline bool
 fgraph_stack_take(struct fgraph_stack *stack, struct fgraph_frame *frame,
-		  unsigned int size)
+		  unsigned int size, void **space)
 {
 	unsigned int offset = stack->data_used;
 	unsigned int end = offset + ALIGN(size, FGRAPH_ALIGN);
 
-	if (end > FGRAPH_DATA_SIZE)
-		return NULL;
+	if (unlikely(end > FGRAPH_DATA_SIZE))
+		return false;
 
-	if (!frame->data)
+	if (likely(!frame->data))
 		WRITE_ONCE(frame->data, offset + 1);
 	fgraph_stack_window();
 	WRITE_ONCE(stack->data_used, end);
 	fgraph_stack_window();
 
-	return stack->data + offset;
+	*space = stack->data + offset;
+
+	return true;
 }
 
 /**
@@ -305,25 +309,28 @@ fgraph_stack_take(struct fgraph_stack *stack, struct fgraph_frame *frame,
  * @frame:	its newest frame, which has no return address yet
  * @user:	index of the user that the data is for
  * @size:	number of bytes
+ * @result:	on success, set to the data, aligned to FGRAPH_ALIGN and not
+ *		initialized
  *
  * Context: as for fgraph_stack_take().
- * Return: the data, aligned to FGRAPH_ALIGN and not initialized; NULL if the
- * space is used up.
+ * Return: true, or false if the space is used up.
  */
-static inline void *
+static __always_inline bool
 fgraph_stack_reserve(struct fgraph_stack *stack, struct fgraph_frame *frame,
-		     unsigned int user, unsigned int size)
+		     unsigned int user, unsigned int size, void **result)
 {
 	struct fgraph_reserved *data;
+	void *space;
 
-	data = fgraph_stack_take(stack, frame, sizeof(*data) + size);
-	if (!data)
-		return NULL;
+	if (!fgraph_stack_take(stack, frame, sizeof(*data) + size, &space))
+		return false;
 
+	data = space;
 	data->user = user;
 	data->size = size;
+	*result = data->data;
 
-	return data->data;
+	return true;
 }
 
 /* Inline version of fgraph_get_task_var(), for the tracers in this directory */
@@ -360,6 +367,43 @@ static __always_inline unsigned long fgraph_retval(void)
 #else
 	return 0;
 #endif
+}
+
+/**
+ * fgraph_find_data - find the data of a user among those reserved for a call
+ * @stack:	the shadow stack
+ * @frame:	the frame of the call, which is no hook
+ * @end:	offset where the data of that frame end
+ * @user:	index of the user
+ * @first:	only look at what was reserved first; a constant
+ * @result:	on success, set to the data
+ *
+ * Context: any, as long as the frame and its data stay.
+ * Return: true, or false if that is not found.
+ */
+static __always_inline bool
+fgraph_find_data(struct fgraph_stack *stack, struct fgraph_frame *frame,
+		 unsigned int end, unsigned int user, bool first, void **result)
+{
+	/* As in @frame, 1 more than the offset */
+	unsigned long next = frame->data;
+	struct fgraph_reserved *data;
+
+	if (unlikely(!next))
+		return false;
+
+	while (first || next <= end) {
+		data = (void *)stack->data + next - 1;
+		if (likely(data->user == user)) {
+			*result = data->data;
+			return true;
+		}
+		if (first)
+			return false;
+		next += sizeof(*data) + ALIGN(data->size, FGRAPH_ALIGN);
+	}
+
+	return false;
 }
 
 struct fgraph_frame *fgraph_stack_walk(struct fgraph_stack *stack,

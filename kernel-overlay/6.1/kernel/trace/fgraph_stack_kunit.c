@@ -99,7 +99,9 @@ static void pop(void)
 
 static void *reserve(unsigned int user, unsigned int size)
 {
-	return fgraph_stack_reserve(stack, newest(), user, size);
+	void *data;
+
+	return fgraph_stack_reserve(stack, newest(), user, size, &data) ? data : NULL;
 }
 
 /* Get the data that @user reserved in @frame, and its size */
