@@ -75,9 +75,6 @@ row graph_limited 1 limited function_graph 1
 row graph_returns 1 returns 1
 row graph_returns 8 returns 8
 row profiler 1 profiler
-echo 0 >$t/options/graph-time
-row profiler_self 1 profiler
-echo 1 >$t/options/graph-time
 if busybox grep -qw function_stat $t/available_tracers; then
 	row function_stat 1 tracer function_stat 1
 	row function_stat 8 tracer function_stat 8
