@@ -596,6 +596,11 @@ static void undo(void)
 		"echo '!*:snapshot'>%sset_ftrace_filter", "echo '!*:stacktrace'>%sset_ftrace_filter",
 		"echo '!*:enable_event:sched:sched_switch'>%sset_ftrace_filter",
 		"echo '!*:disable_event:sched:sched_switch'>%sset_ftrace_filter",
+		/* Commands with a count stay when those without one are removed; any number does for them */
+		"echo '!*:traceoff:0'>%sset_ftrace_filter", "echo '!*:traceon:0'>%sset_ftrace_filter",
+		"echo '!*:snapshot:0'>%sset_ftrace_filter", "echo '!*:stacktrace:0'>%sset_ftrace_filter",
+		"echo '!*:enable_event:sched:sched_switch:0'>%sset_ftrace_filter",
+		"echo '!*:disable_event:sched:sched_switch:0'>%sset_ftrace_filter",
 		"echo ''>%sset_ftrace_filter", "echo ''>%sset_ftrace_notrace", "echo ''>%sset_ftrace_pid",
 		"echo ''>%sset_ftrace_notrace_pid", "echo ''>%sset_graph_function", "echo ''>%sset_graph_notrace",
 	}, * const triggers[] = { "!traceoff", "!snapshot", "!stacktrace", "!hist:keys=common_pid" };
