@@ -11,6 +11,7 @@
  * tracer. set_ftrace_notrace neither shows nor changes that. muted_functions
  * does both.
  */
+#include <linux/cpumask.h>
 #include <linux/glob.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
@@ -24,7 +25,7 @@
 #include "trace.h"
 #include "trace_call_rate.h"
 
-/* Longest time until a function that is called too often is muted */
+/* Until functions that are called too often are muted: others may follow */
 #define CALL_RATE_DELAY		msecs_to_jiffies(10)
 
 /* A function that finds none of so many slots empty is not counted */
@@ -32,11 +33,15 @@
 
 #define CALL_RATE_MIN_SLOTS	1024
 
+/* What call_rate_slot.left is set to: calls of a second do not make it positive */
+#define CALL_RATE_COLLECTED	(INT_MIN / 2)
+
 /**
  * struct muted_function - a function that was called too often
  * @list:	entry in call_rate.muted
  * @ip:		address of its call site, as in the record
- * @calls:	number of calls in the second in which it was muted, until then
+ * @calls:	number of calls in the second in which it was muted, until then. Less
+ *		if most were counted by call_rate_count_slow(), which ends at the limit
  * @time:	when it was muted, in ns of trace_clock_local()
  * @user:	it is also in set_ftrace_notrace
  * @written:	it is in what is about to become set_ftrace_notrace
@@ -65,11 +70,11 @@ static const char *call_rate_errors[] = {
  * Counting
  */
 
-/* Have the work run, from a callback in any context. @why is why */
-static __always_inline void call_rate_notify(struct call_rate *rate, bool *why)
+/* Have the work run, from a callback in any context. @flag tells it what to do */
+static __always_inline void call_rate_notify(struct call_rate *rate, bool *flag)
 {
 	/* Set before, as what irq_work_queue() calls may be traced */
-	WRITE_ONCE(*why, true);
+	WRITE_ONCE(*flag, true);
 	irq_work_queue(&rate->irq_work);
 }
 
@@ -85,6 +90,9 @@ call_rate_find(struct call_rate_table *table, unsigned long ip)
 	for (i = 0; i < CALL_RATE_PROBES; i++) {
 		key = READ_ONCE(slot->ip);
 		if (!key) {
+			/* Nothing runs the irq_work of a CPU that is going offline */
+			if (unlikely(!cpu_online(raw_smp_processor_id())))
+				return NULL;
 			/*
 			 * Pairs with smp_store_release() in call_rate_end():
 			 * what is left is that of the new second. A full barrier,
@@ -134,7 +142,8 @@ noinline notrace bool call_rate_count_slow(struct call_rate_table *table,
 	 * The counter became negative before, by an atomic operation that returns
 	 * a value: that full barrier pairs with smp_mb() in call_rate_scan()
 	 */
-	if (!READ_ONCE(table->rate->exceeded))
+	if (!READ_ONCE(table->rate->exceeded) &&
+	    likely(cpu_online(raw_smp_processor_id())))
 		call_rate_notify(table->rate, &table->rate->exceeded);
 
 	return false;
@@ -152,7 +161,7 @@ static void call_rate_irq_work(struct irq_work *irq_work)
 }
 
 /*
- * The table. With call_rate.lock held
+ * The table. The work changes it with call_rate.lock held
  */
 
 static unsigned long call_rate_slots(struct call_rate_table *table)
@@ -177,7 +186,7 @@ static struct call_rate_table *call_rate_alloc_table(struct call_rate *rate)
 	struct call_rate_table *table;
 	struct call_rate_slot *slot;
 
-	table = kvzalloc(struct_size(table, slots, slots), GFP_KERNEL);
+	table = kvzalloc(struct_size(table, slots, slots), GFP_KERNEL | __GFP_NOWARN);
 	if (!table)
 		return NULL;
 
@@ -230,7 +239,7 @@ static void call_rate_free_list(struct list_head *functions)
 
 /*
  * Change what the trace array does not trace: add @add, remove @remove. Functions
- * that are there already leave @add.
+ * that need not be added leave @add.
  */
 static int call_rate_change(struct trace_array *tr, struct list_head *add,
 			    struct list_head *remove)
@@ -245,7 +254,8 @@ static int call_rate_change(struct trace_array *tr, struct list_head *add,
 		return -ENOMEM;
 
 	list_for_each_entry_safe(muted, next, add, list) {
-		if (ftrace_lookup_ip(hash, muted->ip)) {
+		/* Muted already, in set_ftrace_notrace, or freed since it was called */
+		if (ftrace_lookup_ip(hash, muted->ip) || !ftrace_location(muted->ip)) {
 			list_del(&muted->list);
 			kfree(muted);
 		} else if (add_hash_entry(hash, muted->ip)) {
@@ -334,6 +344,9 @@ static void call_rate_collect(struct call_rate *rate, bool end,
 	struct call_rate_table *table = rate->tr->call_rate_table;
 	struct muted_function *muted;
 	struct call_rate_slot *slot;
+	unsigned long late = max_t(long, jiffies - READ_ONCE(rate->end), 0);
+	/* The work may have had to wait, for longer than a second */
+	u64 allowed = div_u64((u64)rate->limit * (HZ + late), HZ);
 	u64 now = trace_clock_local();
 	unsigned long ip;
 	int left;
@@ -345,7 +358,10 @@ static void call_rate_collect(struct call_rate *rate, bool end,
 			continue;
 
 		left = atomic_read(&slot->left);
-		if (left < 0) {
+		if (left < 0 && left > CALL_RATE_COLLECTED / 2 &&
+		    (u64)rate->limit - left > allowed) {
+			/* Not again in this second */
+			atomic_set(&slot->left, CALL_RATE_COLLECTED);
 			muted = kzalloc(sizeof(*muted), GFP_KERNEL | __GFP_NOWARN);
 			if (muted) {
 				muted->ip = ip;
@@ -485,21 +501,20 @@ void call_rate_notrace_changed(struct ftrace_ops_hash *filter)
 }
 
 /**
- * call_rate_forget - forget a function that is freed
- * @ip:		address of its call site, as in the record
+ * call_rate_forget_freed - forget functions that are freed
  *
- * Another function may be at that address later.
+ * Other functions may be at their addresses later.
  *
- * Context: ftrace_lock held.
+ * Context: ftrace_lock held; the records are gone.
  */
-void call_rate_forget(unsigned long ip)
+void call_rate_forget_freed(void)
 {
 	struct muted_function *muted, *next;
 	struct call_rate *rate;
 
 	list_for_each_entry(rate, &call_rates, list) {
 		list_for_each_entry_safe(muted, next, &rate->muted, list) {
-			if (muted->ip == ip) {
+			if (!ftrace_location(muted->ip)) {
 				list_del(&muted->list);
 				kfree(muted);
 			}
@@ -535,9 +550,9 @@ static struct call_rate *call_rate_create(struct trace_array *tr)
 static void call_rate_stop(struct call_rate *rate)
 {
 	struct trace_array *tr = rate->tr;
-	struct call_rate_table *table = tr->call_rate_table;
+	struct call_rate_table *table;
 
-	if (!table)
+	if (!call_rate_is_limited(tr))
 		return;
 
 	if (tr->current_trace->limit_calls)
@@ -547,6 +562,8 @@ static void call_rate_stop(struct call_rate *rate)
 
 	irq_work_sync(&rate->irq_work);
 	cancel_delayed_work_sync(&rate->work);
+	/* The work may have replaced it until now */
+	table = tr->call_rate_table;
 	tr->call_rate_table = NULL;
 	rate->limit = 0;
 	kvfree(table);

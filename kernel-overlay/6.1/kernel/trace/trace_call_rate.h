@@ -100,15 +100,16 @@ static __always_inline bool call_rate_count(struct call_rate_table *table,
 	return call_rate_try(table, ip) || call_rate_count_slow(table, ip);
 }
 
-/* Is there a limit? With trace_types_lock held */
+/* Is there a limit? With trace_types_lock or call_rate.lock held */
 static inline bool call_rate_is_limited(struct trace_array *tr)
 {
 	return tr->call_rate_table;
 }
 
 /*
- * For callbacks of a trace array that has a limit: count a call. Returns true if
- * the call is to be traced, false if call_rate_allows_slow() has to find out.
+ * For callbacks of a trace array that has a limit, with preemption disabled: count
+ * a call. Returns true if the call is to be traced, false if call_rate_allows_slow()
+ * has to find out.
  */
 static __always_inline bool call_rate_may_trace(struct trace_array *tr,
 						unsigned long ip)
@@ -135,7 +136,7 @@ void call_rate_destroy(struct trace_array *tr);
 void call_rate_hide_muted(struct ftrace_ops_hash *filter, struct ftrace_hash *hash);
 int call_rate_keep_muted(struct ftrace_ops_hash *filter, struct ftrace_hash *hash);
 void call_rate_notrace_changed(struct ftrace_ops_hash *filter);
-void call_rate_forget(unsigned long ip);
+void call_rate_forget_freed(void);
 
 #else /* CONFIG_DYNAMIC_FTRACE */
 
