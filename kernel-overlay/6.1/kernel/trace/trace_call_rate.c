@@ -40,8 +40,7 @@
  * struct muted_function - a function that was called too often
  * @list:	entry in call_rate.muted
  * @ip:		address of its call site, as in the record
- * @calls:	number of calls in the second in which it was muted, until then. Less
- *		if most were counted by call_rate_count_slow(), which ends at the limit
+ * @calls:	number of calls in the second in which it was muted, until then
  * @time:	when it was muted, in ns of trace_clock_local()
  * @user:	it is also in set_ftrace_notrace
  * @written:	it is in what is about to become set_ftrace_notrace
@@ -118,23 +117,23 @@ call_rate_find(struct call_rate_table *table, unsigned long ip)
  * call_rate_count_slow - count a call, for any function
  * @table:	the table
  * @ip:		address of the call site
- *
- * call_rate_try() has failed, or was not called. If it has counted the call as
- * one too many, it is not counted again.
+ * @tried:	call_rate_try() has been called for this call, and has failed
  *
  * Return: false if the function has made too many calls.
  *
  * Context: any. Kprobes are not allowed, as in the callbacks of graph tracers.
  */
 noinline notrace bool call_rate_count_slow(struct call_rate_table *table,
-					   unsigned long ip)
+					   unsigned long ip, bool tried)
 {
 	struct call_rate_slot *slot = call_rate_find(table, ip);
 
 	if (!slot)
 		return true;
 
-	if (atomic_read(&slot->left) >= 0 &&
+	/* call_rate_try() has counted it if it has found the function */
+	if (!(tried && slot == call_rate_slot(table, ip) &&
+	      atomic_read(&slot->left) < 0) &&
 	    !atomic_add_negative(-1, &slot->left))
 		return true;
 

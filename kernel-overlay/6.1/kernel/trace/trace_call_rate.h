@@ -71,7 +71,8 @@ struct call_rate_table {
 	struct call_rate_slot	slots[];
 };
 
-bool call_rate_count_slow(struct call_rate_table *table, unsigned long ip);
+bool call_rate_count_slow(struct call_rate_table *table, unsigned long ip,
+			  bool tried);
 
 static __always_inline struct call_rate_slot *
 call_rate_slot(struct call_rate_table *table, unsigned long ip)
@@ -97,7 +98,7 @@ static __always_inline bool call_rate_try(struct call_rate_table *table,
 static __always_inline bool call_rate_count(struct call_rate_table *table,
 					    unsigned long ip)
 {
-	return call_rate_try(table, ip) || call_rate_count_slow(table, ip);
+	return call_rate_try(table, ip) || call_rate_count_slow(table, ip, true);
 }
 
 /* Is there a limit? With trace_types_lock or call_rate.lock held */
@@ -117,18 +118,21 @@ static __always_inline bool call_rate_may_trace(struct trace_array *tr,
 	return call_rate_try(READ_ONCE(tr->call_rate_table), ip);
 }
 
-/* Returns false if the call is not to be traced */
+/*
+ * Returns false if the call is not to be traced. @tried: call_rate_may_trace() has
+ * been called for it
+ */
 static __always_inline bool call_rate_allows_slow(struct trace_array *tr,
-						  unsigned long ip)
+						  unsigned long ip, bool tried)
 {
-	return call_rate_count_slow(READ_ONCE(tr->call_rate_table), ip);
+	return call_rate_count_slow(READ_ONCE(tr->call_rate_table), ip, tried);
 }
 
 /* Both in one */
 static __always_inline bool call_rate_allows(struct trace_array *tr,
 					     unsigned long ip)
 {
-	return call_rate_may_trace(tr, ip) || call_rate_allows_slow(tr, ip);
+	return call_rate_may_trace(tr, ip) || call_rate_allows_slow(tr, ip, true);
 }
 
 void call_rate_create_files(struct trace_array *tr, struct dentry *parent);
@@ -150,7 +154,8 @@ static inline bool call_rate_may_trace(struct trace_array *tr, unsigned long ip)
 	return true;
 }
 
-static inline bool call_rate_allows_slow(struct trace_array *tr, unsigned long ip)
+static inline bool call_rate_allows_slow(struct trace_array *tr, unsigned long ip,
+					 bool tried)
 {
 	return true;
 }

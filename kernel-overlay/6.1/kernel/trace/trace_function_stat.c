@@ -334,7 +334,8 @@ stat_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 
 /* Any call, with max_call_rate set */
 static noinline notrace int __kprobes
-stat_limited_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+stat_limited_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			bool tried)
 {
 	unsigned long *task_var = fgraph_task_var(gops);
 	struct trace_array *tr = gops->private;
@@ -343,7 +344,7 @@ stat_limited_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 	if (ret >= 0)
 		return ret;
 
-	if (!call_rate_allows_slow(tr, trace->func)) {
+	if (!call_rate_allows_slow(tr, trace->func, tried)) {
 		ftrace_graph_addr_finish(task_var, trace->depth);
 		return 0;
 	}
@@ -365,10 +366,12 @@ static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 	struct func_stat *stat;
 	struct stat_call *call;
 
-	if (unlikely(READ_ONCE(tr->graph_checks) | stack->task_var[idx]) ||
-	    (limit && !call_rate_may_trace(tr, trace->func)))
-		return limit ? stat_limited_entry_slow(trace, gops) :
+	if (unlikely(READ_ONCE(tr->graph_checks) | stack->task_var[idx]))
+		return limit ? stat_limited_entry_slow(trace, gops, false) :
 			       stat_entry_slow(trace, gops);
+
+	if (limit && !call_rate_may_trace(tr, trace->func))
+		return stat_limited_entry_slow(trace, gops, true);
 
 	if (func_times_ignore() ||
 	    !stat_find(READ_ONCE(tr->function_stat), trace->func, &stat) ||
