@@ -8,9 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
