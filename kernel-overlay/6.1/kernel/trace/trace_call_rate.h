@@ -109,9 +109,16 @@ static inline bool call_rate_is_limited(struct trace_array *tr)
 
 /*
  * For callbacks of a trace array that has a limit, with preemption disabled: count
- * a call. Returns true if the call is to be traced, false if call_rate_allows_slow()
- * has to find out.
+ * a call. Returns false if the function has made too many, and the call is not to be
+ * traced.
  */
+static __always_inline bool call_rate_allows(struct trace_array *tr,
+					     unsigned long ip)
+{
+	return call_rate_count(READ_ONCE(tr->call_rate_table), ip);
+}
+
+/* For the same callbacks. Returns false if call_rate_allows_slow() has to find out */
 static __always_inline bool call_rate_may_trace(struct trace_array *tr,
 						unsigned long ip)
 {
@@ -128,13 +135,6 @@ static __always_inline bool call_rate_allows_slow(struct trace_array *tr,
 	return call_rate_count_slow(READ_ONCE(tr->call_rate_table), ip, tried);
 }
 
-/* Both in one */
-static __always_inline bool call_rate_allows(struct trace_array *tr,
-					     unsigned long ip)
-{
-	return call_rate_may_trace(tr, ip) || call_rate_allows_slow(tr, ip, true);
-}
-
 void call_rate_create_files(struct trace_array *tr, struct dentry *parent);
 void call_rate_destroy(struct trace_array *tr);
 void call_rate_hide_muted(struct ftrace_ops_hash *filter, struct ftrace_hash *hash);
@@ -149,6 +149,11 @@ static inline bool call_rate_is_limited(struct trace_array *tr)
 	return false;
 }
 
+static inline bool call_rate_allows(struct trace_array *tr, unsigned long ip)
+{
+	return true;
+}
+
 static inline bool call_rate_may_trace(struct trace_array *tr, unsigned long ip)
 {
 	return true;
@@ -156,11 +161,6 @@ static inline bool call_rate_may_trace(struct trace_array *tr, unsigned long ip)
 
 static inline bool call_rate_allows_slow(struct trace_array *tr, unsigned long ip,
 					 bool tried)
-{
-	return true;
-}
-
-static inline bool call_rate_allows(struct trace_array *tr, unsigned long ip)
 {
 	return true;
 }
