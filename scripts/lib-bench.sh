@@ -69,8 +69,11 @@ budget() {
 		}
 		NF > 6 {
 			printf "%-9s %-15s %6d %9d %8.1f %% %6d  ", $1, $2, $3, $4, $5 * 100 / $4, $6
-			for (i = 7; i <= NF; i++)
+			for (i = 7; i <= NF; i++) {
 				printf " %5.1f %%", $i * 100 / $4
+				slow = slow || (i > 7 && $i < .9 * $4)
+			}
 			print ""
-		}' "$work/budget"
+		}
+		END { exit slow }' "$work/budget" || die 'not within 10 % of the untraced speed after a second'
 }

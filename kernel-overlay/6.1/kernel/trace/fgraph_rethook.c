@@ -65,7 +65,7 @@ struct rethook *rethook_alloc(void *data, rethook_handler_t handler,
 
 	if (!handler || size < sizeof(struct rethook_node))
 		return ERR_PTR(-EINVAL);
-	if (size > FGRAPH_DATA_SIZE)
+	if (size > FGRAPH_DATA_SIZE - FGRAPH_DATA_START)
 		return ERR_PTR(-E2BIG);
 
 	mutex_lock(&ftrace_lock);
@@ -291,7 +291,7 @@ rethook_call(struct fgraph_stack *stack, struct fgraph_frame *frame,
 		return;
 
 	if (unlikely(!rethook_fits(rh)))
-		node = (void *)stack->data + frame->data - 1;
+		node = (void *)stack->data + frame->data;
 	/*
 	 * If the node is in the frame, this overwrites &fgraph_frame.ret with
 	 * the original address. Unwinders then find that address in this frame.

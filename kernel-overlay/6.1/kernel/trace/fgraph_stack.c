@@ -90,7 +90,7 @@ fgraph_frame_data(struct fgraph_stack *stack, unsigned int top,
 	/* The data end where the data of a newer frame begin, if any */
 	for (next = frame + 1; next <= fgraph_stack_top(stack, top); next++) {
 		if (next->data) {
-			end = next->data - 1;
+			end = next->data;
 			break;
 		}
 	}
@@ -214,7 +214,11 @@ void fgraph_stacks_reset(unsigned int user)
  */
 void fgraph_stack_init(struct fgraph_stack *stack)
 {
+	struct fgraph_reserved *none = (void *)stack->data;
+
 	memset(stack, 0, offsetof(struct fgraph_stack, data));
+	stack->data_used = FGRAPH_DATA_START;
+	none->user = FGRAPH_NO_USER;
 	memset(stack->task_var, 0, sizeof(stack->task_var));
 }
 

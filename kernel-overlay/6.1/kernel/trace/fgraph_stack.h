@@ -47,8 +47,8 @@
  *		&fgraph_ops.idx. Other tasks remove unregistered users, so it
  *		may become zero. Zero for a hook, and once the callbacks of the
  *		return have been called
- * @data:	1 + offset of the first byte reserved for this call; zero if
- *		nothing was reserved
+ * @data:	offset of the first byte reserved for this call; zero if nothing
+ *		was reserved
  * @fp:		the low 32 bits of the frame pointer, checked at the return.
  *		These are unique within a kernel stack
  */
@@ -105,6 +105,10 @@ struct fgraph_stack_user {
 /* Maximum number of open calls in a task; further calls are not traced */
 #define FGRAPH_MAX_DEPTH	FTRACE_RETFUNC_DEPTH
 
+/* The first data begin behind those that offset zero finds, of no user */
+#define FGRAPH_DATA_START	sizeof(struct fgraph_reserved)
+#define FGRAPH_NO_USER		FGRAPH_MAX_USERS
+
 /* Space left for reserved data: at least a u64 for each of these calls */
 #define FGRAPH_DATA_SIZE						\
 	(FGRAPH_STACK_SIZE - sizeof(u64) - sizeof(struct list_head) -	\
@@ -118,13 +122,15 @@ struct fgraph_stack_user {
  *        struct fgraph_stack                struct fgraph_frame
  *      0 +-------------------+           0 +------------------------------+
  *        | data_used         |             | ret: zero while being pushed |
- *      2 | user[]            |           8 | func                         |
+ *      4 | user[]            |           8 | func                         |
  *    136 +-------------------+          16 | calltime                     |
  *        | frames[0]  oldest | -------> 24 | sleeptime                    |
  *        | frames[1]  newest |          32 | retp                         |
  *        |                   | <- top   40 | users: a bit for each user   |
- *        | frames[49]        |          44 | data: 1 + offset, or zero    | -.
+ *        | frames[49]        |          44 | data: offset, or zero        | -.
  *   2536 +-------------------+          48 +------------------------------+  |
+ *        | data of no user   |                                               |
+ *   2544 +-------------------+                                               |
  *        | data of frames[0] | <---------------------------------------------'
  *        | data of frames[1] |   consists of one struct fgraph_reserved
  *        |                   | <- end   for each user that reserved data:
@@ -143,7 +149,7 @@ struct fgraph_stack_user {
 
 /**
  * struct fgraph_stack - the shadow stack of one task
- * @data_used:	number of bytes of @data in use
+ * @data_used:	number of bytes of @data in use, FGRAPH_DATA_START at least
  * @user:	for each user,
  *		depth: number of frames with this user in &fgraph_frame.users.
  *		Includes frames that are being pushed, but not the frame whose
@@ -164,7 +170,7 @@ struct fgraph_stack_user {
  * possible, because forks and exits on other CPUs write to it.
  */
 struct fgraph_stack {
-	u16			data_used;
+	u32			data_used;
 	struct fgraph_stack_user user[FGRAPH_MAX_USERS];
 	struct fgraph_frame	frames[FGRAPH_MAX_DEPTH];
 	unsigned char		data[FGRAPH_DATA_SIZE] __aligned(FGRAPH_ALIGN);
@@ -257,7 +263,7 @@ fgraph_stack_pop(struct fgraph_stack *stack, int *top,
 	WRITE_ONCE(frame->ret, 0);
 	fgraph_stack_window();
 	if (unlikely(frame->data)) {
-		WRITE_ONCE(stack->data_used, frame->data - 1);
+		WRITE_ONCE(stack->data_used, frame->data);
 		fgraph_stack_window();
 		WRITE_ONCE(frame->data, 0);
 		fgraph_stack_window();
@@ -293,7 +299,7 @@ fgraph_stack_take(struct fgraph_stack *stack, struct fgraph_frame *frame,
 		return false;
 
 	if (likely(!frame->data))
-		WRITE_ONCE(frame->data, offset + 1);
+		WRITE_ONCE(frame->data, offset);
 	fgraph_stack_window();
 	WRITE_ONCE(stack->data_used, end);
 	fgraph_stack_window();
@@ -383,17 +389,17 @@ static __always_inline unsigned long fgraph_retval(void)
  */
 static __always_inline bool
 fgraph_find_data(struct fgraph_stack *stack, struct fgraph_frame *frame,
-		 unsigned int end, unsigned int user, bool first, void **result)
+		 unsigned int end, u16 user, bool first, void **result)
 {
-	/* As in @frame, 1 more than the offset */
 	unsigned long next = frame->data;
 	struct fgraph_reserved *data;
 
-	if (unlikely(!next))
+	/* What is at offset zero first has no user */
+	if (!first && !next)
 		return false;
 
-	while (first || next <= end) {
-		data = (void *)stack->data + next - 1;
+	while (first || next < end) {
+		data = (void *)stack->data + next;
 		if (likely(data->user == user)) {
 			*result = data->data;
 			return true;

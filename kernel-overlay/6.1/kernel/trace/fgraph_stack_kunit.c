@@ -202,7 +202,7 @@ static void fgraph_kunit_frames_first(struct kunit *test)
 	KUNIT_EXPECT_GE(test, nr, 50);
 	while (top)
 		pop();
-	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
+	KUNIT_EXPECT_EQ(test, stack->data_used, (u32)FGRAPH_DATA_START);
 }
 
 /* Frames and data do not overwrite anything else, even if the stack is full */
@@ -227,7 +227,7 @@ static void fgraph_kunit_bounds(struct kunit *test)
 			}
 		}
 
-		KUNIT_EXPECT_LE(test, stack->data_used, (u16)FGRAPH_DATA_SIZE);
+		KUNIT_EXPECT_LE(test, stack->data_used, (u32)FGRAPH_DATA_SIZE);
 		for (i = 0; i < FGRAPH_MAX_USERS; i++) {
 			KUNIT_EXPECT_EQ(test, stack->user[i].depth, (u16)0xa5a5);
 			KUNIT_EXPECT_EQ(test, (u16)stack->task_var[i], (u16)0xa5a5);
@@ -282,7 +282,7 @@ static void fgraph_kunit_reserve(struct kunit *test)
 		}
 		while (top)
 			pop();
-		KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
+		KUNIT_EXPECT_EQ(test, stack->data_used, (u32)FGRAPH_DATA_START);
 	}
 }
 
@@ -308,7 +308,7 @@ static void fgraph_kunit_reserve_undone(struct kunit *test)
 	}
 
 	KUNIT_EXPECT_EQ(test, top, 0);
-	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
+	KUNIT_EXPECT_EQ(test, stack->data_used, (u32)FGRAPH_DATA_START);
 }
 
 /* The walk skips frames that are being pushed */
@@ -484,7 +484,7 @@ static void nested_calls(struct kunit *test)
 	}
 
 	KUNIT_EXPECT_EQ(test, top, 0);
-	KUNIT_EXPECT_EQ(test, stack->data_used, (u16)0);
+	KUNIT_EXPECT_EQ(test, stack->data_used, (u32)FGRAPH_DATA_START);
 }
 
 /* Interrupt each window in turn, one per round */

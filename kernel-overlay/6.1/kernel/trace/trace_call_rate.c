@@ -10,6 +10,9 @@
  * written to set_ftrace_notrace, so that its call sites no longer call the
  * tracer. set_ftrace_notrace neither shows nor changes that. muted_functions
  * does both.
+ *
+ * All functions together may make CALL_RATE_ALL times as many calls. If they make
+ * more, the work also mutes those that make most of them.
  */
 #include <linux/cpumask.h>
 #include <linux/glob.h>
@@ -27,6 +30,12 @@
 
 /* Until functions that are called too often are muted: others may follow */
 #define CALL_RATE_DELAY		msecs_to_jiffies(10)
+
+/* How many times the limit all functions may be called together */
+#define CALL_RATE_ALL		10
+
+/* How often their calls are summed up */
+#define CALL_RATE_PERIOD	(HZ / 4)
 
 /* A function that finds none of so many slots empty is not counted */
 #define CALL_RATE_PROBES	16
@@ -156,7 +165,7 @@ static void call_rate_irq_work(struct irq_work *irq_work)
 	if (READ_ONCE(rate->exceeded))
 		mod_delayed_work(system_unbound_wq, &rate->work, CALL_RATE_DELAY);
 	else
-		queue_delayed_work(system_unbound_wq, &rate->work, HZ);
+		queue_delayed_work(system_unbound_wq, &rate->work, CALL_RATE_PERIOD);
 }
 
 /*
@@ -336,19 +345,61 @@ static int call_rate_unmute(struct call_rate *rate, const char *glob)
 	return ret;
 }
 
+/* How many calls a function has made in this second, if it is not collected yet */
+static unsigned int call_rate_calls(struct call_rate *rate,
+				    struct call_rate_slot *slot)
+{
+	int left = atomic_read(&slot->left);
+
+	return left > CALL_RATE_COLLECTED / 2 ? rate->limit - left : 0;
+}
+
+/*
+ * How many calls may a function have made, @elapsed jiffies after the second began?
+ * Fewer, by powers of two, if all functions that are left make too many together.
+ */
+static u64 call_rate_allowed(struct call_rate *rate, long elapsed)
+{
+	/* The work may have had to wait, for longer than a second */
+	u64 allowed = mul_u64_u32_div(rate->limit, max_t(long, elapsed, HZ), HZ);
+	u64 sums[BITS_PER_TYPE(int)] = {}, sum = 0, all;
+	struct call_rate_slot *slot;
+	unsigned int calls, bits;
+
+	if (elapsed < CALL_RATE_PERIOD)
+		return allowed;
+
+	for_each_call_rate_slot(rate->tr->call_rate_table, slot) {
+		cond_resched();
+		calls = call_rate_calls(rate, slot);
+		/* Those that have made more are muted anyway */
+		if (calls && calls <= allowed) {
+			sums[ilog2(calls)] += calls;
+			sum += calls;
+		}
+	}
+
+	if (sum <= CALL_RATE_ALL * allowed)
+		return allowed;
+
+	/* They may have made all of them in a part of the second */
+	all = mul_u64_u32_div(CALL_RATE_ALL * (u64)rate->limit, elapsed, HZ);
+	for (bits = ARRAY_SIZE(sums); sum > all; bits--)
+		sum -= sums[bits - 1];
+
+	return min(allowed, BIT_ULL(bits) - 1);
+}
+
 /* Collect functions that have made too many calls; begin a new second if @end */
-static void call_rate_collect(struct call_rate *rate, bool end,
+static void call_rate_collect(struct call_rate *rate, u64 allowed, bool end,
 			      struct list_head *functions)
 {
 	struct call_rate_table *table = rate->tr->call_rate_table;
 	struct muted_function *muted;
 	struct call_rate_slot *slot;
-	unsigned long late = max_t(long, jiffies - READ_ONCE(rate->end), 0);
-	/* The work may have had to wait, for longer than a second */
-	u64 allowed = div_u64((u64)rate->limit * (HZ + late), HZ);
 	u64 now = trace_clock_local();
+	unsigned int calls;
 	unsigned long ip;
-	int left;
 
 	for_each_call_rate_slot(table, slot) {
 		cond_resched();
@@ -356,15 +407,14 @@ static void call_rate_collect(struct call_rate *rate, bool end,
 		if (!ip)
 			continue;
 
-		left = atomic_read(&slot->left);
-		if (left < 0 && left > CALL_RATE_COLLECTED / 2 &&
-		    (u64)rate->limit - left > allowed) {
+		calls = call_rate_calls(rate, slot);
+		if (calls > allowed) {
 			/* Not again in this second */
 			atomic_set(&slot->left, CALL_RATE_COLLECTED);
 			muted = kzalloc(sizeof(*muted), GFP_KERNEL | __GFP_NOWARN);
 			if (muted) {
 				muted->ip = ip;
-				muted->calls = rate->limit - left;
+				muted->calls = calls;
 				muted->time = now;
 				list_add_tail(&muted->list, functions);
 			}
@@ -376,8 +426,12 @@ static void call_rate_collect(struct call_rate *rate, bool end,
 
 static void call_rate_scan(struct call_rate *rate)
 {
+	/* May be negative if a second is just beginning */
+	long elapsed = jiffies - READ_ONCE(rate->end) + HZ;
+	u64 allowed = call_rate_allowed(rate, elapsed);
+	/* Others are called more often without those that are muted early */
+	bool end = elapsed >= HZ || allowed < rate->limit;
 	LIST_HEAD(functions);
-	bool end = time_after_eq(jiffies, READ_ONCE(rate->end));
 
 	WRITE_ONCE(rate->exceeded, false);
 	if (end)
@@ -389,7 +443,7 @@ static void call_rate_scan(struct call_rate *rate)
 	 */
 	smp_mb();
 
-	call_rate_collect(rate, end, &functions);
+	call_rate_collect(rate, allowed, end, &functions);
 	if (!list_empty(&functions))
 		call_rate_mute(rate, &functions);
 
@@ -397,7 +451,7 @@ static void call_rate_scan(struct call_rate *rate)
 		call_rate_enlarge(rate);
 	else
 		queue_delayed_work(system_unbound_wq, &rate->work,
-				   max_t(long, rate->end - jiffies, 1));
+				   clamp_t(long, rate->end - jiffies, 1, CALL_RATE_PERIOD));
 }
 
 static void call_rate_work(struct work_struct *work)

@@ -202,7 +202,7 @@ static struct stat_slot *stat_table_find(struct stat_table *table, unsigned long
  * it. The slot behind the last one is always empty.
  */
 static __always_inline bool stat_find(struct function_stat *fs, unsigned long ip,
-				      struct func_stat **stat)
+				      struct func_stat __percpu **stat)
 {
 	/* Pairs with smp_store_release() in stat_publish() */
 	struct stat_table *table = smp_load_acquire(&fs->table);
@@ -216,7 +216,7 @@ static __always_inline bool stat_find(struct function_stat *fs, unsigned long ip
 			return false;
 	}
 
-	*stat = this_cpu_ptr(slot->stat);
+	*stat = slot->stat;
 	return true;
 }
 
@@ -262,20 +262,19 @@ static noinline notrace void __kprobes stat_widen(struct func_stat *stat, u64 ti
 	} while (time < old && local64_cmpxchg(&stat->min, old, time) != old);
 }
 
-/* Count a return. @bucket is that of a histogram, or NULL */
-static __always_inline void stat_count(struct func_stat *stat, u64 time,
-				       u64 nested, local64_t *bucket)
+/*
+ * Count a return. Returns false if stat_widen() has to be called. Callers do that:
+ * arguments of a call here would take up registers of all returns.
+ */
+static __always_inline bool stat_count(struct func_stat *stat, u64 time, u64 nested)
 {
 	func_times_return(&stat->times, time);
 	/* More than @time if an interrupt came after it, or with sleep-time changed */
 	if (nested)
 		local64_add(min(nested, time), &stat->nested);
-	if (bucket)
-		local64_inc(bucket);
 
-	if (unlikely(time > (u64)local64_read(&stat->max) ||
-		     time < (u64)local64_read(&stat->min)))
-		stat_widen(stat, time);
+	return likely(time <= (u64)local64_read(&stat->max) &&
+		      time >= (u64)local64_read(&stat->min));
 }
 
 /* A call that no filter has excluded. Returns 1 if its return is to be handled */
@@ -362,8 +361,8 @@ static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 	struct task_struct *task = current;
 	struct fgraph_stack *stack = task->ret_stack;
 	struct trace_array *tr = gops->private;
-	unsigned int idx = gops->idx;
-	struct func_stat *stat;
+	unsigned long idx = gops->idx;
+	struct func_stat __percpu *stat;
 	struct stat_call *call;
 
 	if (unlikely(READ_ONCE(tr->graph_checks) | stack->task_var[idx]))
@@ -380,7 +379,7 @@ static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 		return stat_entry_slow(trace, gops);
 
 	call->nested = 0;
-	func_times_enter(&stat->times);
+	func_times_enter(&this_cpu_ptr(stat)->times);
 
 	return 1;
 }
@@ -405,7 +404,6 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	unsigned long *task_var = fgraph_task_var(gops);
 	struct trace_array *tr = gops->private;
 	struct stat_call *call, *parent;
-	local64_t *bucket = NULL;
 	struct function_stat *fs;
 	struct stat_table *table;
 	struct func_stat *stat;
@@ -448,8 +446,20 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		nested = 0;
 	}
 	if (fs->hist)
-		bucket = &stat_hist(stat)[stat_bucket(time)];
-	stat_count(stat, time, nested, bucket);
+		local64_inc(&stat_hist(stat)[stat_bucket(time)]);
+	if (!stat_count(stat, time, nested))
+		stat_widen(stat, time);
+}
+
+/* A return that has been counted, and took longer or shorter than all before */
+static noinline notrace void __kprobes
+stat_return_widen(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	struct trace_array *tr = gops->private;
+	struct func_stat __percpu *stat;
+
+	if (stat_find(READ_ONCE(tr->function_stat), trace->func, &stat))
+		stat_widen(this_cpu_ptr(stat), trace->rettime - trace->calltime);
 }
 
 /*
@@ -465,8 +475,8 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool f
 	struct trace_array *tr = gops->private;
 	struct function_stat *fs = READ_ONCE(tr->function_stat);
 	struct stat_call *call, *parent;
-	unsigned int idx = gops->idx;
-	struct func_stat *stat;
+	unsigned long idx = gops->idx;
+	struct func_stat __percpu *stat;
 	u64 time;
 
 	if (unlikely(READ_ONCE(tr->graph_checks) | stack->task_var[idx]) ||
@@ -482,17 +492,18 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool f
 
 		/*
 		 * Most often, the caller is the next outer call of this user. A
-		 * hook has no users, and its data are something else.
+		 * hook has no users, and its data are something else. In a frame
+		 * that is still being pushed, there may be none yet.
 		 */
-		if (unlikely(!outer->ret) ||
-		    unlikely(!(atomic_read(&outer->users) & BIT(idx))) ||
-		    !fgraph_find_data(stack, outer, frame->data - 1, idx, first,
+		if (unlikely(!(atomic_read(&outer->users) & BIT(idx))) ||
+		    !fgraph_find_data(stack, outer, frame->data, idx, first,
 				      (void **)&parent))
 			return false;
 		parent->nested += time;
 	}
 
-	stat_count(stat, time, call->nested, NULL);
+	if (unlikely(!stat_count(this_cpu_ptr(stat), time, call->nested)))
+		stat_return_widen(trace, gops);
 
 	return true;
 }
