@@ -21,6 +21,7 @@
 #include "fgraph_stack.h"
 #include "ftrace_internal.h"
 #include "trace.h"
+#include "trace_call_rate.h"
 #include "trace_func_times.h"
 
 /**
@@ -282,23 +283,15 @@ static __always_inline void stat_count(struct func_stat *stat, u64 time,
 		stat_widen(stat, time);
 }
 
-/* Any call. Returns 1 if its return is to be handled */
-static noinline int
-stat_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+/* A call that no filter has excluded. Returns 1 if its return is to be handled */
+static int stat_entry_passed(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			     unsigned long *task_var)
 {
-	unsigned long *task_var = fgraph_get_task_var(gops);
 	struct trace_array *tr = gops->private;
 	struct function_stat *fs;
 	struct stat_table *table;
 	struct stat_slot *slot;
 	struct stat_call *call;
-
-	if (READ_ONCE(tr->graph_checks) || *task_var) {
-		int ret = trace_graph_test_entry(trace, gops, task_var);
-
-		if (ret >= 0)
-			return ret;
-	}
 
 	if (!stat_is_on(tr))
 		goto ignore;
@@ -327,19 +320,62 @@ ignore:
 	return 0;
 }
 
+/* Any call */
+static noinline int
+stat_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	unsigned long *task_var = fgraph_get_task_var(gops);
+	struct trace_array *tr = gops->private;
+
+	if (READ_ONCE(tr->graph_checks) || *task_var) {
+		int ret = trace_graph_test_entry(trace, gops, task_var);
+
+		if (ret >= 0)
+			return ret;
+	}
+
+	return stat_entry_passed(trace, gops, task_var);
+}
+
+/* Any call, with max_call_rate set */
+static noinline int
+stat_limited_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			bool tried)
+{
+	unsigned long *task_var = fgraph_get_task_var(gops);
+	int ret = trace_graph_test_entry(trace, gops, task_var);
+
+	if (ret >= 0)
+		return ret;
+
+	if (!call_rate_allows_slow(gops->private, trace->func, tried)) {
+		ftrace_graph_addr_finish(task_var, trace->depth);
+		return 0;
+	}
+
+	return stat_entry_passed(trace, gops, task_var);
+}
+
 /*
  * What nearly all calls need, calling no other function but for their time.
  * The others leave before anything has changed.
  */
-static int stat_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
+					   struct fgraph_ops *gops, bool limit)
 {
 	unsigned long *task_var = ret_stack_get_task_var(current, gops->idx);
 	struct trace_array *tr = gops->private;
 	struct func_stat *stat;
 	struct stat_call *call;
 
-	if (unlikely(READ_ONCE(tr->graph_checks) | *task_var) ||
-	    func_times_ignore() ||
+	if (unlikely(READ_ONCE(tr->graph_checks) | *task_var))
+		return limit ? stat_limited_entry_slow(trace, gops, false) :
+			       stat_entry_slow(trace, gops);
+
+	if (limit && !call_rate_may_trace(tr, trace->func))
+		return stat_limited_entry_slow(trace, gops, true);
+
+	if (func_times_ignore() ||
 	    !stat_find(READ_ONCE(tr->function_stat), trace->func, &stat) ||
 	    !fgraph_stack_reserve(gops->idx, STAT_CALL_WORDS, (void **)&call))
 		return stat_entry_slow(trace, gops);
@@ -349,6 +385,18 @@ static int stat_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 	func_times_enter(&stat->times);
 
 	return 1;
+}
+
+static int stat_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	return stat_entry_fast(trace, gops, false);
+}
+
+/* With max_call_rate set */
+static int stat_limited_entry(struct ftrace_graph_ent *trace,
+			      struct fgraph_ops *gops)
+{
+	return stat_entry_fast(trace, gops, true);
 }
 
 /* The return of any call */
@@ -784,6 +832,16 @@ void function_stat_remove(unsigned long ip)
  * The tracer
  */
 
+static trace_func_graph_ent_t stat_entryfunc(bool limit)
+{
+	return limit ? stat_limited_entry : stat_entry;
+}
+
+static void function_stat_limit_calls(struct trace_array *tr, bool limit)
+{
+	fgraph_set_funcs(tr->gops, stat_entryfunc(limit), stat_return);
+}
+
 static int function_stat_init(struct trace_array *tr)
 {
 	bool hist = trace_array_tracer_flags(tr, &function_stat_tracer,
@@ -791,7 +849,7 @@ static int function_stat_init(struct trace_array *tr)
 	struct fgraph_ops *gops = tr->gops;
 	int ret;
 
-	gops->entryfunc = stat_entry;
+	gops->entryfunc = stat_entryfunc(call_rate_is_limited(tr));
 	gops->retfunc = stat_return;
 
 	tr->function_stat = stat_create(tr, hist);
@@ -1333,6 +1391,7 @@ static struct tracer function_stat_tracer __tracer_data = {
 	.flags			= &stat_flags,
 	.own_flags		= STAT_OPT_HIST,
 	.set_flag		= function_stat_set_flag,
+	.limit_calls		= function_stat_limit_calls,
 	.allow_instances	= true,
 };
 

@@ -21,6 +21,7 @@
 #include "fgraph_stack.h"
 #include "ftrace_internal.h"
 #include "trace.h"
+#include "trace_call_rate.h"
 #include "trace_func_times.h"
 
 /**
@@ -284,24 +285,16 @@ static __always_inline void stat_count(struct func_stat *stat, u64 time,
 		stat_widen(stat, time);
 }
 
-/* Any call. Returns 1 if its return is to be handled */
-static noinline int
-stat_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+/* A call that no filter has excluded. Returns 1 if its return is to be handled */
+static int stat_entry_passed(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			     unsigned long *task_var)
 {
-	unsigned long *task_var = fgraph_get_task_var(gops);
 	struct trace_array *tr = gops->private;
 	struct function_stat *fs;
 	struct stat_table *table;
 	struct stat_slot *slot;
 	struct stat_call *call;
 	bool no_sleep;
-
-	if (READ_ONCE(tr->graph_checks) || *task_var) {
-		int ret = trace_graph_test_entry(trace, gops, task_var);
-
-		if (ret >= 0)
-			return ret;
-	}
 
 	if (!stat_is_on(tr))
 		goto ignore;
@@ -334,20 +327,62 @@ ignore:
 	return 0;
 }
 
+/* Any call */
+static noinline int
+stat_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	unsigned long *task_var = fgraph_get_task_var(gops);
+	struct trace_array *tr = gops->private;
+
+	if (READ_ONCE(tr->graph_checks) || *task_var) {
+		int ret = trace_graph_test_entry(trace, gops, task_var);
+
+		if (ret >= 0)
+			return ret;
+	}
+
+	return stat_entry_passed(trace, gops, task_var);
+}
+
+/* Any call, with max_call_rate set */
+static noinline int
+stat_limited_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			bool tried)
+{
+	unsigned long *task_var = fgraph_get_task_var(gops);
+	int ret = trace_graph_test_entry(trace, gops, task_var);
+
+	if (ret >= 0)
+		return ret;
+
+	if (!call_rate_allows_slow(gops->private, trace->func, tried)) {
+		ftrace_graph_addr_finish(task_var, trace->depth);
+		return 0;
+	}
+
+	return stat_entry_passed(trace, gops, task_var);
+}
+
 /*
  * What nearly all calls need, with no call of another function but of the clock.
  * The others leave before anything has changed.
  */
-static int stat_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
-		      struct ftrace_regs *fregs)
+static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
+					   struct fgraph_ops *gops, bool limit)
 {
 	unsigned long *task_var = ret_stack_get_task_var(current, gops->idx);
 	struct trace_array *tr = gops->private;
 	struct func_stat *stat;
 	struct stat_call *call;
 
-	if (unlikely(READ_ONCE(tr->graph_checks) | *task_var) ||
-	    func_times_ignore() ||
+	if (unlikely(READ_ONCE(tr->graph_checks) | *task_var))
+		return limit ? stat_limited_entry_slow(trace, gops, false) :
+			       stat_entry_slow(trace, gops);
+
+	if (limit && !call_rate_may_trace(tr, trace->func))
+		return stat_limited_entry_slow(trace, gops, true);
+
+	if (func_times_ignore() ||
 	    !stat_find(READ_ONCE(tr->function_stat), trace->func, &stat) ||
 	    !fgraph_stack_reserve(gops->idx, STAT_CALL_WORDS, (void **)&call))
 		return stat_entry_slow(trace, gops);
@@ -357,6 +392,19 @@ static int stat_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 	call->calltime = trace_clock_local();
 
 	return 1;
+}
+
+static int stat_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		      struct ftrace_regs *fregs)
+{
+	return stat_entry_fast(trace, gops, false);
+}
+
+/* With max_call_rate set */
+static int stat_limited_entry(struct ftrace_graph_ent *trace,
+			      struct fgraph_ops *gops, struct ftrace_regs *fregs)
+{
+	return stat_entry_fast(trace, gops, true);
 }
 
 /* The return of any call */
@@ -797,6 +845,16 @@ void function_stat_remove(unsigned long ip)
  * The tracer
  */
 
+static trace_func_graph_ent_t stat_entryfunc(bool limit)
+{
+	return limit ? stat_limited_entry : stat_entry;
+}
+
+static void function_stat_limit_calls(struct trace_array *tr, bool limit)
+{
+	fgraph_set_funcs(tr->gops, stat_entryfunc(limit), stat_return);
+}
+
 static int function_stat_init(struct trace_array *tr)
 {
 	bool hist = trace_array_tracer_flags(tr, &function_stat_tracer)->val &
@@ -804,7 +862,7 @@ static int function_stat_init(struct trace_array *tr)
 	struct fgraph_ops *gops = tr->gops;
 	int ret;
 
-	gops->entryfunc = stat_entry;
+	gops->entryfunc = stat_entryfunc(call_rate_is_limited(tr));
 	gops->retfunc = stat_return;
 
 	tr->function_stat = stat_create(tr, hist);
@@ -1348,6 +1406,7 @@ static struct tracer function_stat_tracer __tracer_data = {
 	.print_line		= function_stat_print_line,
 	.default_flags		= &stat_flags,
 	.set_flag		= function_stat_set_flag,
+	.limit_calls		= function_stat_limit_calls,
 	.allow_instances	= true,
 };
 
