@@ -78,6 +78,7 @@ row profiler 1 profiler
 if busybox grep -qw function_stat $t/available_tracers; then
 	row function_stat 1 tracer function_stat 1
 	row function_stat 8 tracer function_stat 8
+	row stat_limited 1 limited function_stat 1
 fi
 row graph+profiler 2 both
 echo "ftrace-bench: tracers done"

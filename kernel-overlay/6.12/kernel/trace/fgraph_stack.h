@@ -284,43 +284,46 @@ static __always_inline int fgraph_max_offset(void)
 }
 
 /*
- * Reserve @size words for user @idx behind the newest frame. Returns false if
- * there is no room.
+ * Reserve @size words for user @idx behind the newest frame, and return that, too.
+ * Returns false if there is no room.
  */
-static __always_inline bool fgraph_stack_reserve(int idx, int size, void **data)
+static __always_inline bool fgraph_stack_reserve(int idx, int size, void **data,
+						 struct ftrace_ret_stack **frame)
 {
-	unsigned long *stack = current->ret_stack;
 	int offset = current->curr_ret_stack;
+	unsigned long *top = current->ret_stack + offset;
+	/* From the frame to the last word in use, as this says */
+	unsigned long delta = top[-1] & FGRAPH_FRAME_OFFSET_MASK;
 	int end = offset + size + 1;
 	unsigned long val;
 
 	if (unlikely(end >= fgraph_max_offset()))
 		return false;
 
-	val = make_data_type_val(idx, size,
-				 __get_offset(stack[offset - 1]) + size + 1);
+	val = make_data_type_val(idx, size, 0) + delta + size + 1;
 
 	/* Set the last word to be reserved */
-	stack[end - 1] = val;
+	top[size] = val;
 
 	/* Make sure interrupts see this */
 	barrier();
 	current->curr_ret_stack = end;
 	/* Again sync with interrupts, and reset reserve */
-	stack[end - 1] = val;
+	top[size] = val;
 
-	*data = &stack[offset];
+	*data = top;
+	*frame = (void *)(top - 1 - delta);
 	return true;
 }
 
 void *fgraph_find_data(int offset, int idx, int *size_bytes);
 
 /*
- * Find the data of user @idx for the call whose frame ends at @end: those that
- * were reserved last, with @size words, without calling fgraph_find_data().
+ * Find the data of user @idx for the call whose frame ends at @end. With @last,
+ * look at those only that were reserved last, if they have @size words.
  */
-static __always_inline bool fgraph_find_last_data(unsigned long *stack, long end,
-						  int idx, int size, void **data)
+static __always_inline bool fgraph_stack_data(unsigned long *stack, long end, int idx,
+					      int size, bool last, void **data)
 {
 	unsigned long val = stack[end - 1];
 
@@ -328,7 +331,7 @@ static __always_inline bool fgraph_find_last_data(unsigned long *stack, long end
 	if (likely((val & ~FGRAPH_FRAME_OFFSET_MASK) == make_data_type_val(idx, size, 0)))
 		return true;
 
-	if (__get_type(val) != FGRAPH_TYPE_DATA)
+	if (last || __get_type(val) != FGRAPH_TYPE_DATA)
 		return false;
 
 	*data = fgraph_find_data(end, idx, NULL);

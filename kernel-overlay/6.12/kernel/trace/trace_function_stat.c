@@ -209,7 +209,7 @@ static struct stat_slot *stat_table_find(struct stat_table *table, unsigned long
  * it. The slot behind the last one is always empty.
  */
 static __always_inline bool stat_find(struct function_stat *fs, unsigned long ip,
-				      struct func_stat **stat)
+				      struct func_stat __percpu **stat)
 {
 	/* Pairs with smp_store_release() in stat_publish() */
 	struct stat_table *table = smp_load_acquire(&fs->table);
@@ -223,7 +223,7 @@ static __always_inline bool stat_find(struct function_stat *fs, unsigned long ip
 			return false;
 	}
 
-	*stat = this_cpu_ptr(slot->stat);
+	*stat = slot->stat;
 	return true;
 }
 
@@ -267,20 +267,19 @@ static noinline void stat_widen(struct func_stat *stat, u64 time)
 	} while (time < old && local64_cmpxchg(&stat->min, old, time) != old);
 }
 
-/* Count a return. @bucket is that of a histogram, or NULL */
-static __always_inline void stat_count(struct func_stat *stat, u64 time,
-				       u64 nested, local64_t *bucket)
+/*
+ * Count a return. Returns false if stat_widen() has to be called. Callers do that:
+ * arguments of a call here would take up registers of all returns.
+ */
+static __always_inline bool stat_count(struct func_stat *stat, u64 time, u64 nested)
 {
 	func_times_return(&stat->times, time);
 	/* More than @time if an interrupt came after it, or with sleep-time changed */
 	if (nested)
 		local64_add(min(nested, time), &stat->nested);
-	if (bucket)
-		local64_inc(bucket);
 
-	if (unlikely(time > (u64)local64_read(&stat->max) ||
-		     time < (u64)local64_read(&stat->min)))
-		stat_widen(stat, time);
+	return likely(time <= (u64)local64_read(&stat->max) &&
+		      time >= (u64)local64_read(&stat->min));
 }
 
 /* A call that no filter has excluded. Returns 1 if its return is to be handled */
@@ -357,15 +356,16 @@ stat_limited_entry_slow(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 }
 
 /*
- * What nearly all calls need, calling no other function but for their time.
- * The others leave before anything has changed.
+ * What nearly all calls need, without a call of another function, so that no
+ * registers are saved. The others leave before anything has changed.
  */
 static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 					   struct fgraph_ops *gops, bool limit)
 {
 	unsigned long *task_var = ret_stack_get_task_var(current, gops->idx);
 	struct trace_array *tr = gops->private;
-	struct func_stat *stat;
+	struct func_stat __percpu *stat;
+	struct ftrace_ret_stack *frame;
 	struct stat_call *call;
 
 	if (unlikely(READ_ONCE(tr->graph_checks) | *task_var))
@@ -377,12 +377,13 @@ static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 
 	if (func_times_ignore() ||
 	    !stat_find(READ_ONCE(tr->function_stat), trace->func, &stat) ||
-	    !fgraph_stack_reserve(gops->idx, STAT_CALL_WORDS, (void **)&call))
+	    !fgraph_stack_reserve(gops->idx, STAT_CALL_WORDS, (void **)&call,
+				  &frame))
 		return stat_entry_slow(trace, gops);
 
 	call->nested = 0;
-	call->calltime = fgraph_get_calltime();
-	func_times_enter(&stat->times);
+	call->calltime = frame->calltime;
+	func_times_enter(&this_cpu_ptr(stat)->times);
 
 	return 1;
 }
@@ -406,7 +407,6 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	unsigned long *task_var = fgraph_get_task_var(gops);
 	struct trace_array *tr = gops->private;
 	struct stat_call *call, *parent;
-	local64_t *bucket = NULL;
 	struct function_stat *fs;
 	struct stat_table *table;
 	struct func_stat *stat;
@@ -449,41 +449,74 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		nested = 0;
 	}
 	if (fs->hist)
-		bucket = &stat_hist(stat)[stat_bucket(time)];
-	stat_count(stat, time, nested, bucket);
+		local64_inc(&stat_hist(stat)[stat_bucket(time)]);
+	if (!stat_count(stat, time, nested))
+		stat_widen(stat, time);
 }
 
-/* As stat_entry(), for the return */
-static void stat_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+/* A return that has been counted, and took longer or shorter than all before */
+static noinline void
+stat_return_widen(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	struct trace_array *tr = gops->private;
+	struct func_stat __percpu *stat;
+
+	if (stat_find(READ_ONCE(tr->function_stat), trace->func, &stat))
+		stat_widen(this_cpu_ptr(stat), trace->rettime - trace->calltime);
+}
+
+/*
+ * As stat_entry(), for the return. With @last, others must not have reserved data
+ * after this user. Returns false if nothing was done.
+ */
+static __always_inline bool
+stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool last)
 {
 	struct task_struct *task = current;
 	unsigned long *stack = task->ret_stack;
 	struct trace_array *tr = gops->private;
 	struct function_stat *fs = READ_ONCE(tr->function_stat);
 	long end = task->curr_ret_stack;
+	struct func_stat __percpu *stat;
 	struct stat_call *call, *parent;
-	struct func_stat *stat;
 	int idx = gops->idx;
-	u64 time, nested;
+	u64 time;
 
 	if (unlikely(READ_ONCE(tr->graph_checks) | SHADOW_STACK_TASK_VARS(stack)[idx]) ||
 	    !stat_find(fs, trace->func, &stat) ||
-	    !fgraph_find_last_data(stack, end, idx, STAT_CALL_WORDS, (void **)&call) ||
+	    !fgraph_stack_data(stack, end, idx, STAT_CALL_WORDS, last, (void **)&call) ||
 	    unlikely(call->calltime < fs->since))
-		goto slow;
+		return false;
 
 	time = trace->rettime - trace->calltime;
-	nested = call->nested;
 	/* The end of the frame of the caller, if it has one */
 	end -= __get_offset(stack[end - 1]) + 1;
-	if (end > 0 &&
-	    fgraph_find_last_data(stack, end, idx, STAT_CALL_WORDS, (void **)&parent))
-		parent->nested += time;
+	if (end > 0) {
+		if (fgraph_stack_data(stack, end, idx, STAT_CALL_WORDS, last,
+				      (void **)&parent))
+			parent->nested += time;
+		else if (last && __get_type(stack[end - 1]) == FGRAPH_TYPE_DATA)
+			return false;
+	}
 
-	stat_count(stat, time, nested, NULL);
-	return;
-slow:
-	stat_return_slow(trace, gops);
+	if (unlikely(!stat_count(this_cpu_ptr(stat), time, call->nested)))
+		stat_return_widen(trace, gops);
+
+	return true;
+}
+
+/* Several users have reserved data, as several instances do */
+static noinline void
+stat_return_several(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	if (!stat_return_fast(trace, gops, false))
+		stat_return_slow(trace, gops);
+}
+
+static void stat_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	if (!stat_return_fast(trace, gops, true))
+		stat_return_several(trace, gops);
 }
 
 /*
