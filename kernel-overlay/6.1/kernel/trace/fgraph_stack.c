@@ -271,8 +271,8 @@ static int __init fgraph_stack_create_cache(void)
 {
 	BUILD_BUG_ON(sizeof(struct fgraph_stack) > FGRAPH_STACK_SIZE);
 	/* The profiler reserves a u64 for each call, if graph-time is off */
-	BUILD_BUG_ON(FGRAPH_MAX_DEPTH * (sizeof(struct fgraph_reserved) +
-					 sizeof(u64)) > FGRAPH_DATA_SIZE);
+	BUILD_BUG_ON(FGRAPH_DATA_START + FGRAPH_MAX_DEPTH *
+		     (sizeof(struct fgraph_reserved) + sizeof(u64)) > FGRAPH_DATA_SIZE);
 
 	fgraph_stack_cache = KMEM_CACHE(fgraph_stack, SLAB_PANIC);
 

@@ -241,7 +241,8 @@ static void fgraph_kunit_bounds(struct kunit *test)
 static void fgraph_kunit_reserve(struct kunit *test)
 {
 	static const unsigned int users[] = { 0, 7, FGRAPH_MAX_USERS - 1 };
-	struct fgraph_frame *frame[4];
+	static const unsigned int nr[] = { 3, 0, 3, 1 };
+	struct fgraph_frame *frame[ARRAY_SIZE(nr)];
 	unsigned int size, i, j;
 	unsigned char *data;
 	int found;
@@ -250,8 +251,8 @@ static void fgraph_kunit_reserve(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(frame); i++) {
 			frame[i] = push(RET(i), 1);
 			KUNIT_ASSERT_NOT_NULL(test, frame[i]);
-			/* Frame 1 has no data, all others have */
-			for (j = 0; i != 1 && j < ARRAY_SIZE(users); j++) {
+			/* Frame 1 has no data, frame 3 those of the first user */
+			for (j = 0; j < nr[i]; j++) {
 				/* Only three of the maximum size fit */
 				unsigned int s = j ? 1 + j : size;
 
@@ -270,7 +271,7 @@ static void fgraph_kunit_reserve(struct kunit *test)
 				int s = j ? 1 + j : size;
 
 				data = data_of(frame[i], users[j], &found);
-				if (i == 1) {
+				if (j >= nr[i]) {
 					KUNIT_EXPECT_NULL(test, data);
 					continue;
 				}
