@@ -361,6 +361,7 @@ static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 	struct task_struct *task = current;
 	struct fgraph_stack *stack = task->ret_stack;
 	struct trace_array *tr = gops->private;
+	unsigned long ip = trace->func;
 	unsigned long idx = gops->idx;
 	struct func_stat __percpu *stat;
 	struct stat_call *call;
@@ -369,11 +370,15 @@ static __always_inline int stat_entry_fast(struct ftrace_graph_ent *trace,
 		return limit ? stat_limited_entry_slow(trace, gops, false) :
 			       stat_entry_slow(trace, gops);
 
-	if (limit && !call_rate_may_trace(tr, trace->func))
-		return stat_limited_entry_slow(trace, gops, true);
+	if (limit) {
+		if (!call_rate_may_trace(tr, ip))
+			return stat_limited_entry_slow(trace, gops, true);
+		/* To hash it again takes fewer registers than to keep the hash */
+		OPTIMIZER_HIDE_VAR(ip);
+	}
 
 	if (func_times_ignore() ||
-	    !stat_find(READ_ONCE(tr->function_stat), trace->func, &stat) ||
+	    !stat_find(READ_ONCE(tr->function_stat), ip, &stat) ||
 	    !fgraph_stack_reserve(stack, fgraph_stack_top(stack, task->curr_ret_stack),
 				  idx, sizeof(*call), (void **)&call))
 		return stat_entry_slow(trace, gops);
