@@ -497,10 +497,11 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool f
 
 		/*
 		 * Most often, the caller is the next outer call of this user. A
-		 * hook has no users, and its data are something else. In a frame
-		 * that is still being pushed, there may be none yet.
+		 * hook has no users, and its data are something else. The data of
+		 * a frame that is being pushed may be those of this call.
 		 */
-		if (unlikely(!(atomic_read(&outer->users) & BIT(idx))) ||
+		if (unlikely(!outer->ret) ||
+		    unlikely(!(atomic_read(&outer->users) & BIT(idx))) ||
 		    !fgraph_find_data(stack, outer, frame->data, idx, first,
 				      (void **)&parent))
 			return false;

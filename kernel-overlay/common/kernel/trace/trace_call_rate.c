@@ -408,7 +408,7 @@ static void call_rate_collect(struct call_rate *rate, u64 allowed, bool end,
 
 		calls = call_rate_calls(rate, slot);
 		if (calls > allowed) {
-			/* Not again in this second */
+			/* Not again before the end of a second: it is being muted */
 			atomic_set(&slot->left, CALL_RATE_COLLECTED);
 			muted = kzalloc_obj(*muted, GFP_KERNEL | __GFP_NOWARN);
 			if (muted) {
@@ -417,9 +417,9 @@ static void call_rate_collect(struct call_rate *rate, u64 allowed, bool end,
 				muted->time = now;
 				list_add_tail(&muted->list, functions);
 			}
-		}
-		if (end)
+		} else if (end) {
 			call_rate_end(rate, slot);
+		}
 	}
 }
 
