@@ -293,7 +293,7 @@ static __always_inline bool fgraph_stack_reserve(int idx, int size, void **data,
 	int offset = current->curr_ret_stack;
 	unsigned long *top = current->ret_stack + offset;
 	/* From the frame to the last word in use, as this says */
-	unsigned long delta = top[-1] & FGRAPH_FRAME_OFFSET_MASK;
+	unsigned long delta = __get_offset(top[-1]);
 	int end = offset + size + 1;
 	unsigned long val;
 

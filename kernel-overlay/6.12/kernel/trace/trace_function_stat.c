@@ -459,10 +459,13 @@ static noinline void
 stat_return_widen(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 {
 	struct trace_array *tr = gops->private;
-	struct func_stat __percpu *stat;
+	struct function_stat *fs = READ_ONCE(tr->function_stat);
+	struct stat_slot *slot;
 
-	if (stat_find(READ_ONCE(tr->function_stat), trace->func, &stat))
-		stat_widen(this_cpu_ptr(stat), trace->rettime - trace->calltime);
+	/* Pairs with smp_store_release() in stat_publish() */
+	slot = stat_table_find(smp_load_acquire(&fs->table), trace->func);
+	if (slot)
+		stat_widen(this_cpu_ptr(slot->stat), trace->rettime - trace->calltime);
 }
 
 /*

@@ -353,12 +353,19 @@ static unsigned int call_rate_calls(struct call_rate *rate,
 	return left > CALL_RATE_COLLECTED / 2 ? rate->limit - left : 0;
 }
 
-/*
- * How many calls may a function have made, @elapsed jiffies after the second began?
- * Fewer, by powers of two, if all functions that are left make too many together.
+/**
+ * call_rate_allowed - how many calls may a function have made?
+ * @table:	the calls of all functions
+ * @elapsed:	jiffies since the second began; negative if it has just begun
+ *
+ * Return: as many calls as the limit says, or fewer if all functions that made no
+ * more than that made too many together. Then it is a power of two, less one.
+ *
+ * Context: task, with call_rate.lock held. May schedule.
  */
-static u64 call_rate_allowed(struct call_rate *rate, long elapsed)
+u64 call_rate_allowed(struct call_rate_table *table, long elapsed)
 {
+	struct call_rate *rate = table->rate;
 	/* The work may have had to wait, for longer than a second */
 	u64 allowed = mul_u64_u32_div(rate->limit, max_t(long, elapsed, HZ), HZ);
 	u64 sums[BITS_PER_TYPE(int)] = {}, sum = 0, all;
@@ -368,7 +375,7 @@ static u64 call_rate_allowed(struct call_rate *rate, long elapsed)
 	if (elapsed < CALL_RATE_PERIOD)
 		return allowed;
 
-	for_each_call_rate_slot(rate->tr->call_rate_table, slot) {
+	for_each_call_rate_slot(table, slot) {
 		cond_resched();
 		calls = call_rate_calls(rate, slot);
 		/* Those that have made more are muted anyway */
@@ -427,7 +434,7 @@ static void call_rate_scan(struct call_rate *rate)
 {
 	/* May be negative if a second is just beginning */
 	long elapsed = jiffies - READ_ONCE(rate->end) + HZ;
-	u64 allowed = call_rate_allowed(rate, elapsed);
+	u64 allowed = call_rate_allowed(rate->tr->call_rate_table, elapsed);
 	/* Others are called more often without those that are muted early */
 	bool end = elapsed >= HZ || allowed < rate->limit;
 	LIST_HEAD(functions);

@@ -73,6 +73,7 @@ struct call_rate_table {
 
 bool call_rate_count_slow(struct call_rate_table *table, unsigned long ip,
 			  bool tried);
+u64 call_rate_allowed(struct call_rate_table *table, long elapsed);
 
 static __always_inline struct call_rate_slot *
 call_rate_slot(struct call_rate_table *table, unsigned long ip)

@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 
 #include "trace_call_rate.h"
@@ -115,6 +116,44 @@ static void call_rate_sums_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, LIMIT, atomic_read(&ctx->allowed));
 }
 
+/* As if each of @nr functions, from @first on, had been called that often */
+static void set_calls(struct rate_context *ctx, int first, int nr, int calls)
+{
+	int i;
+
+	for (i = first; i < first + nr; i++)
+		atomic_set(&ctx->table->slots[i].left, LIMIT - calls);
+}
+
+/* All functions together may make ten times as many calls as one */
+static void call_rate_limits_all(struct kunit *test)
+{
+	struct rate_context *ctx = test->priv;
+
+	set_calls(ctx, 0, 10, LIMIT);
+	KUNIT_EXPECT_EQ(test, LIMIT, call_rate_allowed(ctx->table, HZ));
+	KUNIT_EXPECT_EQ(test, LIMIT, call_rate_allowed(ctx->table, HZ / 2));
+
+	/* Those that exceed their own limit do not count */
+	set_calls(ctx, 10, 6, LIMIT + 1);
+	KUNIT_EXPECT_EQ(test, LIMIT, call_rate_allowed(ctx->table, HZ));
+
+	/* Without those of 512 calls and more, the rest makes few enough */
+	set_calls(ctx, 10, 6, 1);
+	KUNIT_EXPECT_EQ(test, 511, call_rate_allowed(ctx->table, HZ));
+	set_calls(ctx, 4, 12, 500);
+	KUNIT_EXPECT_EQ(test, LIMIT, call_rate_allowed(ctx->table, HZ));
+	set_calls(ctx, 4, 12, 501);
+	KUNIT_EXPECT_EQ(test, 511, call_rate_allowed(ctx->table, HZ));
+	/* Not if it makes them in half of the time */
+	KUNIT_EXPECT_EQ(test, 255, call_rate_allowed(ctx->table, HZ / 2));
+
+	/* Too early to tell; later than after a second, more calls are allowed */
+	KUNIT_EXPECT_EQ(test, LIMIT, call_rate_allowed(ctx->table, 0));
+	KUNIT_EXPECT_EQ(test, LIMIT, call_rate_allowed(ctx->table, -1));
+	KUNIT_EXPECT_EQ(test, 2 * LIMIT, call_rate_allowed(ctx->table, 2 * HZ));
+}
+
 static int call_rate_test_init(struct kunit *test)
 {
 	struct rate_context *ctx;
@@ -132,6 +171,7 @@ static int call_rate_test_init(struct kunit *test)
 	/* As if the work had been queued: nothing is muted here */
 	ctx->rate.called = true;
 	ctx->rate.exceeded = true;
+	ctx->rate.limit = LIMIT;
 	ctx->table->rate = &ctx->rate;
 	ctx->table->mask = (SLOTS - 1) * sizeof(struct call_rate_slot);
 	for (i = 0; i < SLOTS; i++)
@@ -145,6 +185,7 @@ static struct kunit_case call_rate_cases[] = {
 	KUNIT_CASE(call_rate_limits),
 	KUNIT_CASE(call_rate_collides),
 	KUNIT_CASE(call_rate_sums_cpus),
+	KUNIT_CASE(call_rate_limits_all),
 	{}
 };
 
