@@ -202,6 +202,68 @@ static void fgraph_unwind_return(struct kunit *test)
 		kunit_skip(test, "the kernel is not preemptible");
 }
 
+/* Keeps the stack trace. The return is not to be traced */
+static notrace int entry_unwind(struct ftrace_graph_ent *trace,
+				struct fgraph_ops *gops)
+{
+	unwind.nr = stack_trace_save(unwind.entries, NR_ENTRIES, 0);
+
+	return 0;
+}
+
+static notrace void entry_return(struct ftrace_graph_ret *trace,
+				 struct fgraph_ops *gops)
+{
+}
+
+/* Digits, so that one that is in the wrong place shows */
+static noinline unsigned long
+entry_args(unsigned long a, unsigned long b, unsigned long c, unsigned long d,
+	   unsigned long e, unsigned long f, unsigned long g, unsigned long h)
+{
+	OPTIMIZER_HIDE_VAR(a);
+	return a * 10000000 + b * 1000000 + c * 100000 + d * 10000 + e * 1000 +
+	       f * 100 + g * 10 + h;
+}
+
+static noinline unsigned long entry_caller(void)
+{
+	unwind.outer = (unsigned long)__builtin_return_address(0);
+	return entry_args(1, 2, 3, 4, 5, 6, 7, 8);
+}
+
+/* An entry callback finds its callers, and leaves the arguments alone */
+static void fgraph_entry(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)entry_args);
+	unsigned long args = 0;
+	int i, ret;
+
+	KUNIT_ASSERT_NE(test, 0UL, ip);
+	memset(&unwind, 0, sizeof(unwind));
+	unwind.gops.entryfunc = entry_unwind;
+	unwind.gops.retfunc = entry_return;
+
+	ret = ftrace_set_filter_ip(&unwind.gops.ops, ip, 0, 1);
+	if (!ret)
+		ret = register_ftrace_graph(&unwind.gops);
+	if (!ret)
+		args = entry_caller();
+	unregister_ftrace_graph(&unwind.gops);
+	ftrace_free_filter(&unwind.gops.ops);
+
+	KUNIT_ASSERT_EQ(test, 0, ret);
+	KUNIT_EXPECT_EQ(test, 12345678UL, args);
+	if (!IS_ENABLED(CONFIG_HAVE_RELIABLE_STACKTRACE) ||
+	    unwind_found(unwind.entries, unwind.nr, unwind.outer))
+		return;
+
+	KUNIT_FAIL(test, "%pS is not among %d callers", (void *)unwind.outer,
+		   unwind.nr);
+	for (i = 0; i < unwind.nr; i++)
+		kunit_info(test, "%pS", (void *)unwind.entries[i]);
+}
+
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 #define NR_USERS	3
 #define RETVAL		(~0UL / 3)
@@ -253,6 +315,7 @@ static void fgraph_retval_users(struct kunit *test)
 
 static struct kunit_case fgraph_cases[] = {
 	KUNIT_CASE(fgraph_unwind_return),
+	KUNIT_CASE(fgraph_entry),
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 	KUNIT_CASE(fgraph_retval_users),
 #endif
