@@ -48,3 +48,14 @@ s#if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))#if (ftr
 # Neither call ops nor a static call for a single user
 /^With CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS, each/,/^Where the arch/{/^Where the arch/!d}
 /^others, nothing is looked up\.$/{N;N;s|\nWith CONFIG_HAVE_STATIC_CALL, a \(.*\) a\n| A \1 a |}
+
+# Stubs, which mainline alone has
+/^#ifdef CONFIG_FUNCTION_GRAPH_STUBS/,/^#endif/{/^#endif/!d;N;/\n$/d;D}
+/^\/\*\*$/{N;/ftrace_mux_add_code - /{N;N;N;N;N;d}}
+s|^void ftrace_mux_add_code(\(.*code,\) \(struct ftrace_ops \*ops)\)$|static void ftrace_mux_add_code(\1\n\t\t\t\t\2|
+/^ \* @stub:/d
+/^void ftrace_mux_add_code(.*;$/d
+/ftrace_mux_stub_changes(func)/{N;d}
+/ftrace_mux_make_stubs()\|fgraph_stub_retire(\|ftrace_mux_set_stub(/d
+s/ || ftrace_mux_stub(func)//
+s|Has 80 bytes on x86-64|Has 72 bytes on x86-64|

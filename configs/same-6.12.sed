@@ -17,3 +17,14 @@ s|FTRACE_OPS_FL_GRAPH|FTRACE_OPS_FL_ENABLED|
 # kernel.ftrace_enabled can be zero
 s#^\t/\* After a failure of ftrace, the list function may use old sets \*/#\t/*\n\t * While calls are disabled, slots have no callers, but are still needed.\n\t * After a failure of ftrace, the list function may use old sets.\n\t */#
 s#if (ftrace_mux_state == FTRACE_MUX_IDLE || unlikely(ftrace_is_dead()))#if (ftrace_mux_state == FTRACE_MUX_IDLE || !ftrace_enabled ||\n\t    unlikely(ftrace_is_dead()))#
+
+# Stubs, which mainline alone has
+/^#ifdef CONFIG_FUNCTION_GRAPH_STUBS/,/^#endif/{/^#endif/!d;N;/\n$/d;D}
+/^\/\*\*$/{N;/ftrace_mux_add_code - /{N;N;N;N;N;d}}
+s|^void ftrace_mux_add_code(\(.*code,\) \(struct ftrace_ops \*ops)\)$|static void ftrace_mux_add_code(\1\n\t\t\t\t\2|
+/^ \* @stub:/d
+/^void ftrace_mux_add_code(.*;$/d
+/ftrace_mux_stub_changes(func)/{N;d}
+/ftrace_mux_make_stubs()\|fgraph_stub_retire(\|ftrace_mux_set_stub(/d
+s/ || ftrace_mux_stub(func)//
+s|Has 80 bytes on x86-64|Has 72 bytes on x86-64|

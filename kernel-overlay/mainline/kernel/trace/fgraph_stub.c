@@ -27,6 +27,7 @@
 #include <linux/hashtable.h>
 #include <linux/fgraph_stub.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "trace.h"
 #include "ftrace_internal.h"
@@ -214,48 +215,21 @@ void fgraph_stub_make(unsigned long ip)
 	hash_add(fgraph_stubs, &stub->node, ip);
 }
 
-/**
- * fgraph_stub_retire - do not use the stub of a function any more
- * @ip:		address of the call site of the function, which is about to be gone
- *
- * Context: ftrace_lock held.
- * Return: false if it had none.
- */
-bool fgraph_stub_retire(unsigned long ip)
-{
-	struct fgraph_stub *stub = fgraph_stub_find(ip);
-
-	if (!stub)
-		return false;
-
-	hash_del(&stub->node);
-	list_add(&stub->retired, &fgraph_stubs_retired);
-
-	return true;
-}
-
-/**
- * fgraph_stubs_take_retired - take the stubs that have to be freed
- * @stubs:	list to which they are moved
- *
- * Context: ftrace_lock held.
- */
-void fgraph_stubs_take_retired(struct list_head *stubs)
-{
-	list_splice_init(&fgraph_stubs_retired, stubs);
-}
-
-/**
- * fgraph_stubs_free - free stubs that no task is in
- * @stubs:	the stubs
- *
- * Context: ftrace_lock held, text_mutex not held; may sleep.
- */
-void fgraph_stubs_free(struct list_head *stubs)
+/* Free stubs that no task can be in any more, without ftrace_lock while waiting */
+static void fgraph_stubs_free_retired(struct work_struct *work)
 {
 	struct fgraph_stub *stub, *next;
+	LIST_HEAD(stubs);
 
-	list_for_each_entry_safe(stub, next, stubs, retired) {
+	mutex_lock(&ftrace_lock);
+	list_splice_init(&fgraph_stubs_retired, &stubs);
+	mutex_unlock(&ftrace_lock);
+
+	/* Tasks that were preempted there, or in what stubs call and jump to */
+	ftrace_synchronize(true);
+
+	mutex_lock(&ftrace_lock);
+	list_for_each_entry_safe(stub, next, &stubs, retired) {
 		struct fgraph_chunk *chunk = stub->chunk;
 
 		arch_fgraph_stubs_write(stub->addr, NULL, FGRAPH_STUB_SIZE);
@@ -263,6 +237,27 @@ void fgraph_stubs_free(struct list_head *stubs)
 			    chunk->used);
 		kfree(stub);
 	}
+	mutex_unlock(&ftrace_lock);
+}
+
+static DECLARE_DELAYED_WORK(fgraph_stubs_free_work, fgraph_stubs_free_retired);
+
+/**
+ * fgraph_stub_retire - free the stub of a function, if it has one, later
+ * @ip:		address of the call site of the function, which is about to be gone
+ *
+ * Context: ftrace_lock held.
+ */
+void fgraph_stub_retire(unsigned long ip)
+{
+	struct fgraph_stub *stub = fgraph_stub_find(ip);
+
+	if (!stub)
+		return;
+
+	hash_del(&stub->node);
+	list_add(&stub->retired, &fgraph_stubs_retired);
+	queue_delayed_work(system_dfl_long_wq, &fgraph_stubs_free_work, HZ);
 }
 
 /* The slow path of fgraph_stub_at() */

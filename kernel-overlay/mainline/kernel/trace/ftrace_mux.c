@@ -380,8 +380,7 @@ void ftrace_mux_drop(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
 
-	if (fgraph_stub_retire(rec->ip))
-		ftrace_mux_need(FTRACE_MUX_MOVED);
+	fgraph_stub_retire(rec->ip);
 	if (!func)
 		return;
 
@@ -566,29 +565,22 @@ static void ftrace_mux_free_retired(struct work_struct *work)
 	struct ftrace_mux_func *func, *next_func;
 	struct ftrace_set *set, *next;
 	LIST_HEAD(slots);
-	LIST_HEAD(stubs);
 	LIST_HEAD(funcs);
 	LIST_HEAD(sets);
 
 	mutex_lock(&ftrace_lock);
-	fgraph_stubs_take_retired(&stubs);
 	list_splice_init(&ftrace_sets_retired, &sets);
 	list_splice_init(&ftrace_slots_retired, &slots);
 	ftrace_mux_take_removed_funcs(&funcs);
 	mutex_unlock(&ftrace_lock);
 
-	if (list_empty(&sets) && list_empty(&slots) && list_empty(&funcs) &&
-	    list_empty(&stubs))
+	if (list_empty(&sets) && list_empty(&slots) && list_empty(&funcs))
 		return;
 
 	/* The list function, and callbacks that it has called */
 	ftrace_synchronize(true);
 
 	ftrace_mux_free_code_of(&sets, &slots);
-
-	mutex_lock(&ftrace_lock);
-	fgraph_stubs_free(&stubs);
-	mutex_unlock(&ftrace_lock);
 
 	list_for_each_entry_safe(func, next_func, &funcs, changed)
 		ftrace_mux_free_func(func);

@@ -226,33 +226,26 @@ void ftrace_mux_withdraw_code(struct ftrace_mux_code *code);
 void ftrace_mux_free_code(struct ftrace_mux_code *code);
 #endif
 
+#ifdef CONFIG_FUNCTION_GRAPH_STUBS
 /* The stub that the call site of @func jumps to now; zero for none */
 static inline unsigned long ftrace_mux_stub(struct ftrace_mux_func *func)
 {
-#ifdef CONFIG_FUNCTION_GRAPH_STUBS
 	return func->stub;
-#else
-	return 0;
-#endif
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_STUBS
 bool fgraph_uses_stubs(struct ftrace_ops *ops);
 unsigned long fgraph_stub_addr(unsigned long ip);
 void fgraph_stub_make(unsigned long ip);
 void fgraph_stubs_write(void);
-bool fgraph_stub_retire(unsigned long ip);
-void fgraph_stubs_take_retired(struct list_head *stubs);
-void fgraph_stubs_free(struct list_head *stubs);
+void fgraph_stub_retire(unsigned long ip);
 void ftrace_mux_make_stubs(void);
 #else
-static inline bool fgraph_stub_retire(unsigned long ip)
+static inline unsigned long ftrace_mux_stub(struct ftrace_mux_func *func)
 {
-	return false;
+	return 0;
 }
 
-static inline void fgraph_stubs_take_retired(struct list_head *stubs) { }
-static inline void fgraph_stubs_free(struct list_head *stubs) { }
+static inline void fgraph_stub_retire(unsigned long ip) { }
 static inline void ftrace_mux_make_stubs(void) { }
 #endif
 

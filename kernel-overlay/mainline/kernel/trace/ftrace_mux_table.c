@@ -477,52 +477,6 @@ static struct ftrace_ops *ftrace_mux_next_site(struct ftrace_mux_func *func)
 	return func->set->slot ? &func->set->slot->ops : NULL;
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_STUBS
-/* Can @func be called by a stub? */
-static bool ftrace_mux_wants_stub(struct ftrace_mux_func *func)
-{
-	struct ftrace_set *set = func->set;
-
-	return set && set->nr == 1 && fgraph_uses_stubs(set->members[0]) &&
-	       !ftrace_mux_next_site(func);
-}
-
-/* The stub that the call site of @func has to jump to; zero for none */
-static unsigned long ftrace_mux_next_stub(struct ftrace_mux_func *func)
-{
-	return ftrace_mux_wants_stub(func) ? fgraph_stub_addr(func->ip) : 0;
-}
-
-static void ftrace_mux_set_stub(struct ftrace_mux_func *func, unsigned long stub)
-{
-	func->stub = stub;
-}
-
-/**
- * ftrace_mux_make_stubs - create the stubs of functions whose set has changed
- *
- * Context: ftrace_lock held, text_mutex not held; may sleep. Before
- * ftrace_mux_update_funcs().
- */
-void ftrace_mux_make_stubs(void)
-{
-	struct ftrace_mux_func *func;
-
-	list_for_each_entry(func, &ftrace_mux_changed_funcs, changed) {
-		if (ftrace_mux_wants_stub(func))
-			fgraph_stub_make(func->ip);
-	}
-	fgraph_stubs_write();
-}
-#else
-static unsigned long ftrace_mux_next_stub(struct ftrace_mux_func *func)
-{
-	return 0;
-}
-
-static void ftrace_mux_set_stub(struct ftrace_mux_func *func, unsigned long stub) { }
-#endif
-
 static void ftrace_mux_set_site(struct ftrace_mux_func *func,
 				struct ftrace_ops *site)
 {
@@ -561,24 +515,18 @@ void ftrace_mux_count_moved(void)
  * @rec:	record of the function, whose set has been prepared
  *
  * Context: ftrace_lock held.
- * Return: its address, or that of a stub, as a jump; zero for none of both.
+ * Return: its address; zero if the function does not call one.
  */
 unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
 	struct ftrace_ops *site = func ? ftrace_mux_next_site(func) : NULL;
-	unsigned long stub;
 
-	if (site)
-		return site->trampoline;
-
-	stub = func ? ftrace_mux_next_stub(func) : 0;
-
-	return stub ? ftrace_jmp_set(stub) : 0;
+	return site ? site->trampoline : 0;
 }
 
 /**
- * ftrace_mux_calls_jump - does a call site call a jump, or jump to a stub?
+ * ftrace_mux_calls_jump - does a call site call a jump?
  * @rec:	record of the function
  *
  * Between ftrace_mux_prepare() and ftrace_mux_finish(), this is about what the
@@ -595,9 +543,7 @@ bool ftrace_mux_calls_jump(struct dyn_ftrace *rec)
 	if (!func)
 		return false;
 
-	return ftrace_mux_prepared ?
-		ftrace_mux_next_site(func) || ftrace_mux_next_stub(func) :
-		ftrace_mux_has_site(func);
+	return ftrace_mux_prepared ? ftrace_mux_next_site(func) : func->site;
 }
 #else
 /* The ops that the call site of @func has to point to; NULL for none of a set */
@@ -628,19 +574,107 @@ static void ftrace_mux_set_site(struct ftrace_mux_func *func,
 {
 	func->site = site;
 }
+#endif
 
-static unsigned long ftrace_mux_next_stub(struct ftrace_mux_func *func)
+#ifdef CONFIG_FUNCTION_GRAPH_STUBS
+/* Can @func be called by a stub? */
+static bool ftrace_mux_wants_stub(struct ftrace_mux_func *func)
 {
-	return 0;
+	struct ftrace_set *set = func->set;
+
+	return set && set->nr == 1 && fgraph_uses_stubs(set->members[0]) &&
+	       !ftrace_mux_next_site(func);
 }
 
-static void ftrace_mux_set_stub(struct ftrace_mux_func *func, unsigned long stub) { }
+/* The stub that the call site of @func has to jump to; zero for none */
+static unsigned long ftrace_mux_next_stub(struct ftrace_mux_func *func)
+{
+	return ftrace_mux_wants_stub(func) ? fgraph_stub_addr(func->ip) : 0;
+}
+
+static bool ftrace_mux_stub_changes(struct ftrace_mux_func *func)
+{
+	return func->stub != ftrace_mux_next_stub(func);
+}
+
+static void ftrace_mux_set_stub(struct ftrace_mux_func *func, bool enable)
+{
+	func->stub = enable ? ftrace_mux_next_stub(func) : 0;
+}
+
+/**
+ * ftrace_mux_make_stubs - create the stubs of functions whose set has changed
+ *
+ * Context: ftrace_lock held, text_mutex not held; may sleep. Before
+ * ftrace_mux_update_funcs().
+ */
+void ftrace_mux_make_stubs(void)
+{
+	struct ftrace_mux_func *func;
+
+	list_for_each_entry(func, &ftrace_mux_changed_funcs, changed) {
+		if (ftrace_mux_wants_stub(func))
+			fgraph_stub_make(func->ip);
+	}
+	fgraph_stubs_write();
+}
+
+/**
+ * ftrace_mux_stub_new - get the stub that a call site is going to jump to
+ * @rec:	record of the function, whose set has been prepared
+ *
+ * Context: ftrace_lock held.
+ * Return: its address, as a jump; zero if the function does not call one.
+ */
+unsigned long ftrace_mux_stub_new(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	unsigned long stub = func ? ftrace_mux_next_stub(func) : 0;
+
+	return stub ? ftrace_jmp_set(stub) : 0;
+}
+
+/**
+ * ftrace_mux_stub_curr - get the stub that a call site jumps to now
+ * @rec:	record of the function
+ *
+ * Context: ftrace_lock held.
+ * Return: its address, as a jump; zero if the function does not call one.
+ */
+unsigned long ftrace_mux_stub_curr(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+
+	return func && func->stub ? ftrace_jmp_set(func->stub) : 0;
+}
+
+/**
+ * ftrace_mux_has_stub - does a call site jump to a stub?
+ * @rec:	record of the function
+ *
+ * See ftrace_mux_calls_jump() for when.
+ *
+ * Context: ftrace_lock held.
+ * Return: true if it jumps there, or is going to.
+ */
+bool ftrace_mux_has_stub(struct dyn_ftrace *rec)
+{
+	return ftrace_mux_prepared ? ftrace_mux_stub_new(rec) : ftrace_mux_stub_curr(rec);
+}
+#else
+static bool ftrace_mux_stub_changes(struct ftrace_mux_func *func)
+{
+	return false;
+}
+
+static void ftrace_mux_set_stub(struct ftrace_mux_func *func, bool enable) { }
 #endif
 
 static bool ftrace_mux_needs_patch(struct ftrace_mux_func *func)
 {
-	return func->site != ftrace_mux_next_site(func) ||
-	       ftrace_mux_stub(func) != ftrace_mux_next_stub(func);
+	if (ftrace_mux_stub_changes(func))
+		return true;
+	return func->site != ftrace_mux_next_site(func);
 }
 
 /**
@@ -695,7 +729,7 @@ void ftrace_mux_patch_site(struct dyn_ftrace *rec, bool enable)
 		return;
 
 	ftrace_mux_set_site(func, enable ? ftrace_mux_next_site(func) : NULL);
-	ftrace_mux_set_stub(func, enable ? ftrace_mux_next_stub(func) : 0);
+	ftrace_mux_set_stub(func, enable);
 	/* Without a set, ftrace_mux_finish() can remove it now */
 	if (!func->set)
 		ftrace_mux_change_func(func, NULL);

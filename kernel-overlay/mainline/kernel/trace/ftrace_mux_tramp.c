@@ -430,33 +430,13 @@ void ftrace_mux_retire_slots(struct list_head *retired)
  * @rec:	record of the function
  *
  * Context: ftrace_lock held.
- * Return: its address, or that of a stub, as a jump; zero for none of both.
+ * Return: its address; zero if the function does not call one.
  */
 unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
+	struct ftrace_ops *site = ftrace_mux_site_ops(rec);
 
-	if (!func)
-		return 0;
-	if (ftrace_mux_stub(func))
-		return ftrace_jmp_set(ftrace_mux_stub(func));
-
-	return func->site ? func->site->trampoline : 0;
-}
-
-/**
- * ftrace_mux_show_stub - show the stub that a function jumps to, if any
- * @m:		output
- * @rec:	record of the function
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_show_stub(struct seq_file *m, struct dyn_ftrace *rec)
-{
-	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
-
-	if (func && ftrace_mux_stub(func))
-		seq_printf(m, "\tstub: %pS", (void *)ftrace_mux_stub(func));
+	return site ? site->trampoline : 0;
 }
 
 /**

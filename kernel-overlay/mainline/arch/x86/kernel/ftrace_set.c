@@ -16,16 +16,12 @@
  * that the call site or the jump has meanwhile.
  */
 #include <linux/execmem.h>
-#include <linux/fgraph_stub.h>
 #include <linux/ftrace.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
-#include <linux/perf_event.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/text-patching.h>
-
-#include <asm/nospec-branch.h>
 
 /*
  * Trampolines are allocated from whole pages that are never freed. The memory
@@ -106,31 +102,17 @@ static size_t member_offset(const struct set_template *t, unsigned int i)
 	return t->member - t->start + i * (t->tail - t->member);
 }
 
-static void *chunk_alloc(size_t size)
-{
-	void *chunk = execmem_alloc_rw(EXECMEM_FTRACE, size);
-
-	if (!chunk)
-		return NULL;
-
-	memset(chunk, INT3_INSN_OPCODE, size);
-	if (set_memory_rox((unsigned long)chunk, size / PAGE_SIZE)) {
-		execmem_free(chunk);
-		return NULL;
-	}
-
-	return chunk;
-}
-
 static bool tramp_add_chunk(void)
 {
-	void *chunk = chunk_alloc(TRAMP_CHUNK_SIZE);
+	void *chunk = execmem_alloc_rw(EXECMEM_FTRACE, TRAMP_CHUNK_SIZE);
+	unsigned long start = (unsigned long)chunk;
 
 	if (!chunk)
 		return false;
 
-	if (gen_pool_add(tramp_pool, (unsigned long)chunk, TRAMP_CHUNK_SIZE,
-			 NUMA_NO_NODE)) {
+	memset(chunk, INT3_INSN_OPCODE, TRAMP_CHUNK_SIZE);
+	if (set_memory_rox(start, TRAMP_CHUNK_SIZE / PAGE_SIZE) ||
+	    gen_pool_add(tramp_pool, start, TRAMP_CHUNK_SIZE, NUMA_NO_NODE)) {
 		execmem_free(chunk);
 		return false;
 	}
@@ -362,10 +344,6 @@ unsigned long arch_ftrace_set_template(struct ftrace_ops *ops, unsigned long add
 	size_t member = t->member - t->start;
 	size_t tail;
 
-	/* What is known of stubs, unwind_graph_gap() has used before */
-	if (ops->flags & FTRACE_OPS_FL_GRAPH)
-		return (unsigned long)return_to_handler;
-
 	/* At a jump, the stack is as at the start of the trampoline */
 	if (ops->trampoline_size == JMP32_INSN_SIZE)
 		return (unsigned long)t->start;
@@ -378,105 +356,3 @@ unsigned long arch_ftrace_set_template(struct ftrace_ops *ops, unsigned long add
 
 	return (unsigned long)t->start + offset;
 }
-
-#ifdef CONFIG_FUNCTION_GRAPH_STUBS
-/**
- * arch_fgraph_stubs_help - are returns predicted by the calls before them?
- *
- * Context: any.
- * Return: false if return thunks prevent that.
- */
-bool arch_fgraph_stubs_help(void)
-{
-	return !IS_ENABLED(CONFIG_MITIGATION_RETHUNK) ||
-	       x86_return_thunk == __x86_return_thunk ||
-	       x86_return_thunk == its_return_thunk;
-}
-
-/**
- * arch_fgraph_chunk_create - allocate a page for stubs
- * @ops:	gets the memory as its trampoline
- *
- * Context: ftrace_lock held; may sleep.
- * Return: false on allocation failure.
- */
-bool arch_fgraph_chunk_create(struct ftrace_ops *ops)
-{
-	ops->trampoline = (unsigned long)chunk_alloc(PAGE_SIZE);
-	ops->trampoline_size = PAGE_SIZE;
-
-	return ops->trampoline;
-}
-
-/**
- * arch_fgraph_stub_gen - generate a stub
- * @buf:	gets the code, FGRAPH_STUB_SIZE bytes
- * @stub:	where it is going to be written to
- * @ip:		address of the call site of the function
- *
- * Context: any.
- */
-void arch_fgraph_stub_gen(void *buf, unsigned long stub, unsigned long ip)
-{
-	struct fgraph_stub_code *at = (struct fgraph_stub_code *)stub, *code = buf;
-	unsigned long body = ip + MCOUNT_INSN_SIZE;
-
-	BUILD_BUG_ON(sizeof(*code) > FGRAPH_STUB_SIZE);
-
-	memset(buf, INT3_INSN_OPCODE, FGRAPH_STUB_SIZE);
-	*code = (struct fgraph_stub_code) {
-		.jne	= { 0x0f, 0x85 },
-		.to	= body - (unsigned long)at->drop,
-		/* lea 8(%rsp), %rsp */
-		.drop	= { 0x48, 0x8d, 0x64, 0x24, 0x08 },
-	};
-	__text_gen_insn(code->enter, CALL_INSN_OPCODE, at->enter,
-			ftrace_graph_stub_enter, CALL_INSN_SIZE);
-	__text_gen_insn(code->call, CALL_INSN_OPCODE, at->call, (void *)body,
-			CALL_INSN_SIZE);
-	__text_gen_insn(code->leave, JMP32_INSN_OPCODE, at->leave,
-			ftrace_graph_stub_leave, JMP32_INSN_SIZE);
-}
-
-/**
- * arch_fgraph_stubs_write - write stubs, one behind the other
- * @stubs:	address of the first one; none is in use
- * @code:	the code; NULL to clear them
- * @size:	of all of them
- *
- * No call site jumps there before it is patched, so each CPU is serialized before
- * it can execute the code.
- *
- * Context: ftrace_lock held, text_mutex not held; may sleep.
- */
-void arch_fgraph_stubs_write(unsigned long stubs, const void *code, size_t size)
-{
-	void *addr = (void *)stubs;
-
-	perf_event_text_poke(addr, addr, size, code, code ? size : 0);
-	if (code)
-		text_poke_copy(addr, code, size);
-	else
-		text_poke_set(addr, INT3_INSN_OPCODE, size);
-}
-
-/**
- * arch_fgraph_stub_translate - tell what a return address in a stub stands for
- * @stub:	address of the stub
- * @addr:	the return address
- *
- * Context: any, NMI included.
- * Return: see fgraph_stub_translate().
- */
-unsigned long arch_fgraph_stub_translate(unsigned long stub, unsigned long addr)
-{
-	switch (addr - stub) {
-	case offsetof(struct fgraph_stub_code, jne):
-		return fgraph_stub_body(stub);
-	case offsetof(struct fgraph_stub_code, leave):
-		return (unsigned long)return_to_handler;
-	default:
-		return addr;
-	}
-}
-#endif
