@@ -174,6 +174,8 @@ static const struct {
 
 static struct {
 	int		stop, next, steps, accepted, graphed;
+	/* Time without that in which the guest itself did not run: the host may be busy */
+	double		clock;
 	struct {
 		double	since;
 		char	step[100];
@@ -430,10 +432,13 @@ static int run(const char *line)
 		}
 		if (echo)
 			value[n++] = '\n';
-		fd = redirect(p + 1, &close_it);
-		ret = fd < 0 ? -1 : write(fd, value, n);
-		if (close_it && fd >= 0)
-			close(fd);
+		/* What makes allocations fail must be able to end that */
+		do {
+			fd = redirect(p + 1, &close_it);
+			ret = fd < 0 ? -1 : write(fd, value, n);
+			if (close_it && fd >= 0)
+				close(fd);
+		} while (ret < 0 && errno == ENOMEM && strstr(p, "/make-it-fail"));
 		if (planting && ret > 0 && strstr(p, "current_tracer") && strstr(step, "'function_graph'"))
 			shared->graphed = 1;
 		if (planting && ret > 0 && shared->graphed && strstr(p, "max_graph_depth"))
@@ -476,16 +481,22 @@ static int run(const char *line)
 	return ret < 0 ? -1 : 0;
 }
 
+/* Writes a line, for which the kernel may be made to have no memory */
+static void print(const char *line)
+{
+	while (write(1, line, strlen(line)) < 0 && errno == ENOMEM)
+		;
+}
+
 /* Prints a step, and does it. */
 static void take(const char *step)
 {
 	static char line[66000];
-	int len = snprintf(line, sizeof(line), "%.3f %d %s\n", now(), worker, step);
 
 	snprintf(shared->now[worker].step, sizeof(shared->now[worker].step), "%s", step);
-	shared->now[worker].since = now();
-	if (write(1, line, len) < 0)
-		_exit(1);
+	shared->now[worker].since = shared->clock;
+	snprintf(line, sizeof(line), "%.3f %d %s\n", now(), worker, step);
+	print(line);
 	/* What can be interrupted is no hang */
 	alarm(30);
 	if (!run(step))
@@ -633,7 +644,8 @@ static void undo(void)
 		n = 0;
 		f = fopen("enabled_functions", "r");
 		while (f && fgets(functions, sizeof(functions), f))
-			if (!n++)
+			/* A kprobe of fail_function is there */
+			if (strncmp(functions, "should_failslab", 15) && !n++)
 				snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions, " \n"), functions);
 		if (f)
 			fclose(f);
@@ -680,17 +692,25 @@ static int complained(void)
 static void watch(double until)
 {
 	static int left = NR_WORKERS;
+	double last = now(), passed;
 	char path[40], stack[4000];
 	int i, n, fd;
 
 	while (left && now() < until && (shared->stop || !complained())) {
 		usleep(100000);
-		while (left && waitpid(-1, &i, WNOHANG) > 0)
+		passed = now() - last;
+		last += passed;
+		shared->clock += passed < 0.5 ? passed : 0.1;
+		while (left && waitpid(-1, &i, WNOHANG) > 0) {
 			left--;
+			/* Those of a file end by themselves */
+			if (!shared->stop && until < 1e9)
+				complain("WARNING: a worker has ended", i ? "by a signal" : "");
+		}
 		for (i = 0; i < NR_WORKERS; i++) {
 			double since = shared->now[i].since;
 
-			if (since == 0 || now() - since < TOO_LONG)
+			if (since == 0 || shared->clock - since < TOO_LONG)
 				continue;
 			complain("a step is blocked for more than 120 s", shared->now[i].step);
 			snprintf(path, sizeof(path), "/proc/%d/stack", pids[i]);
@@ -717,6 +737,7 @@ static int session(const char *file, int seconds, int seed)
 
 	complained();
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared->clock = 1;
 	memset(fds, -1, sizeof(fds));
 	for (i = 0; !file && i < ARRAY_SIZE(first); i++)
 		take(first[i]);
@@ -740,8 +761,11 @@ static int session(const char *file, int seconds, int seed)
 	watch(file ? 1e9 : now() + seconds);
 	shared->stop = 1;
 	watch(1e9);
-	for (i = 0; i < ARRAY_SIZE(load); i++)
+	/* While one of them reads a trace, the tracer stays */
+	for (i = 0; i < ARRAY_SIZE(load); i++) {
 		kill(load[i], SIGKILL);
+		waitpid(load[i], NULL, 0);
+	}
 	puts("undoing");
 	undo();
 	printf("done %d %d\n", shared->steps, shared->accepted);
