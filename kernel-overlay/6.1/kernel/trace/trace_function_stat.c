@@ -485,7 +485,7 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool f
 	struct stat_call *call, *parent;
 	unsigned long idx = gops->idx;
 	struct func_stat __percpu *stat;
-	u64 time, nested;
+	u64 time;
 
 	if (unlikely(READ_ONCE(tr->graph_checks) | stack->task_var[idx]) ||
 	    unlikely(frame->calltime < fs->since) ||
@@ -495,24 +495,23 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool f
 		return false;
 
 	time = trace->rettime - trace->calltime;
-	nested = call->nested;
 	if (trace->depth) {
 		struct fgraph_frame *outer = frame - 1;
 
 		/*
 		 * Most often, the caller is the next outer call of this user. A
-		 * hook has no users, and its data are something else. A frame that
-		 * is being pushed may have got the data of this call, which are
-		 * not read any more.
+		 * hook has no users, and its data are something else. The data of
+		 * a frame that is being pushed may be those of this call.
 		 */
-		if (unlikely(!(atomic_read(&outer->users) & BIT(idx))) ||
+		if (unlikely(!outer->ret) ||
+		    unlikely(!(atomic_read(&outer->users) & BIT(idx))) ||
 		    !fgraph_find_data(stack, outer, frame->data, idx, first,
 				      (void **)&parent))
 			return false;
 		parent->nested += time;
 	}
 
-	if (unlikely(!stat_count(this_cpu_ptr(stat), time, nested)))
+	if (unlikely(!stat_count(this_cpu_ptr(stat), time, call->nested)))
 		stat_return_widen(trace, gops);
 
 	return true;
