@@ -48,7 +48,7 @@ initrd() {
 # emulate LOG BUILD INIT ARG...: boots that, time is instructions, until it goes down.
 emulate() {
 	rm -f "$1"
-	timeout --foreground 2400 "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
+	timeout --foreground 5400 "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
 		-smp 1 -m 1G -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
 		-initrd "$work/$3.cpio" -serial "file:$1" -rtc base=2000-01-01,clock=vm \
 		-append "console=$console norandmaps nokaslr panic=-1 ${*:4}" >"${1%.log}.qemu" 2>&1 || true

@@ -270,6 +270,46 @@ ret_stack_get_task_var(struct task_struct *t, int idx)
 	return &gvals[idx];
 }
 
+#ifdef CONFIG_RETHOOK
+/*
+ * Take memory of @words words for a hooked call from the shadow stack of the current
+ * task. *@prev is what to pass to fgraph_pop_hook(). The memory is not initialized.
+ * Returns false if there is no room, or no shadow stack.
+ *
+ * Hooks start where frames end, and grow towards them. A hook that is pushed while
+ * frames are pushed or popped, and that stays, is not in their way: hooks have to be
+ * in order only among themselves. Preemption must be disabled.
+ */
+static __always_inline bool fgraph_push_hook(int words, void **hook, int *prev)
+{
+	unsigned long *stack = READ_ONCE(current->ret_stack);
+	int hooks = current->ret_stack_hooks;
+
+	if (unlikely(!stack))
+		return false;
+
+	*prev = hooks;
+	hooks += words;
+	if (unlikely(hooks > (int)FGRAPH_HOOKS_MAX ||
+		     hooks > (int)SHADOW_STACK_MAX_OFFSET - current->curr_ret_stack))
+		return false;
+
+	/* From here on, hooks and frames of interrupts leave it alone */
+	WRITE_ONCE(current->ret_stack_hooks, hooks);
+	barrier();
+	*hook = (unsigned long *)SHADOW_STACK_NODE(stack) - hooks;
+	return true;
+}
+
+/* Give back the memory of the newest hooked call. Preemption must be disabled. */
+static __always_inline void fgraph_pop_hook(int prev)
+{
+	/* The caller does not use it any more */
+	barrier();
+	WRITE_ONCE(current->ret_stack_hooks, prev);
+}
+#endif
+
 /*
  * Get the max offset for a new frame of the current task. An interrupt does not
  * change it: functions that it calls remove their hooks when they return.

@@ -209,12 +209,6 @@ static inline int __get_data_size(unsigned long val)
 	return ((val >> FGRAPH_DATA_SHIFT) & FGRAPH_DATA_MASK) + 1;
 }
 
-/* Get the word from the ret_stack at @offset */
-static inline unsigned long get_fgraph_entry(struct task_struct *t, int offset)
-{
-	return t->ret_stack[offset];
-}
-
 /* Get the FRAME_OFFSET from the word from the @offset on ret_stack */
 static inline int get_frame_offset(struct task_struct *t, int offset)
 {
@@ -240,15 +234,10 @@ static inline void set_bitmap(struct ftrace_ret_stack *frame, unsigned long bitm
 		(FGRAPH_TYPE_BITMAP << FGRAPH_TYPE_SHIFT) | FGRAPH_FRAME_OFFSET;
 }
 
-/* For DATA type: get the data saved under the ret_stack word at @offset */
-static inline void *get_data_type_data(struct task_struct *t, int offset)
+/* For DATA type: get the data saved under @word */
+static inline void *get_word_data(unsigned long *word)
 {
-	unsigned long val = t->ret_stack[offset];
-
-	if (__get_type(val) != FGRAPH_TYPE_DATA)
-		return NULL;
-	offset -= __get_data_size(val);
-	return (void *)&t->ret_stack[offset];
+	return word - __get_data_size(*word);
 }
 
 /* Create the ret_stack word for a DATA type */
@@ -266,6 +255,46 @@ ret_stack_get_task_var(struct task_struct *t, int idx)
 
 	return &gvals[idx];
 }
+
+#ifdef CONFIG_RETHOOK
+/*
+ * Take memory of @words words for a hooked call from the shadow stack of the current
+ * task. *@prev is what to pass to fgraph_pop_hook(). The memory is not initialized.
+ * Returns false if there is no room, or no shadow stack.
+ *
+ * Hooks start where frames end, and grow towards them. A hook that is pushed while
+ * frames are pushed or popped, and that stays, is not in their way: hooks have to be
+ * in order only among themselves. Preemption must be disabled.
+ */
+static __always_inline bool fgraph_push_hook(int words, void **hook, int *prev)
+{
+	unsigned long *stack = READ_ONCE(current->ret_stack);
+	int hooks = current->ret_stack_hooks;
+
+	if (unlikely(!stack))
+		return false;
+
+	*prev = hooks;
+	hooks += words;
+	if (unlikely(hooks > (int)FGRAPH_HOOKS_MAX ||
+		     hooks > (int)SHADOW_STACK_MAX_OFFSET - current->curr_ret_stack))
+		return false;
+
+	/* From here on, hooks and frames of interrupts leave it alone */
+	WRITE_ONCE(current->ret_stack_hooks, hooks);
+	barrier();
+	*hook = (unsigned long *)SHADOW_STACK_NODE(stack) - hooks;
+	return true;
+}
+
+/* Give back the memory of the newest hooked call. Preemption must be disabled. */
+static __always_inline void fgraph_pop_hook(int prev)
+{
+	/* The caller does not use it any more */
+	barrier();
+	WRITE_ONCE(current->ret_stack_hooks, prev);
+}
+#endif
 
 /*
  * Get the max offset for a new frame of the current task. An interrupt does not
@@ -310,16 +339,31 @@ static __always_inline bool fgraph_stack_reserve(int idx, int size, void **data)
 	return true;
 }
 
-void *fgraph_find_data(int offset, int idx, int *size_bytes);
+unsigned long *fgraph_find_data(int offset, int idx);
 
 /*
- * Find the data of user @idx for the call whose frame ends at @end: those that
- * were reserved last, with @size words, without calling fgraph_find_data().
+ * Find the data of user @idx for the call whose frame ends at @end, of any size. As
+ * fgraph_find_data(), but inline if they were reserved last.
  */
+static __always_inline unsigned long *
+fgraph_find_any_data(unsigned long *stack, int end, int idx)
+{
+	unsigned long *word = &stack[end - 1];
+
+	if (likely((*word & ~(FGRAPH_FRAME_OFFSET_MASK |
+			      FGRAPH_DATA_MASK << FGRAPH_DATA_SHIFT)) ==
+		   make_data_type_val(idx, 1, 0)))
+		return word;
+
+	return fgraph_find_data(end, idx);
+}
+
+/* The same for @size words */
 static __always_inline bool fgraph_find_last_data(unsigned long *stack, long end,
 						  int idx, int size, void **data)
 {
 	unsigned long val = stack[end - 1];
+	unsigned long *word;
 
 	*data = &stack[end - 1 - size];
 	if (likely((val & ~FGRAPH_FRAME_OFFSET_MASK) == make_data_type_val(idx, size, 0)))
@@ -328,8 +372,12 @@ static __always_inline bool fgraph_find_last_data(unsigned long *stack, long end
 	if (__get_type(val) != FGRAPH_TYPE_DATA)
 		return false;
 
-	*data = fgraph_find_data(end, idx, NULL);
-	return *data;
+	word = fgraph_find_data(end, idx);
+	if (!word)
+		return false;
+
+	*data = get_word_data(word);
+	return true;
 }
 
 #endif /* _KERNEL_TRACE_FGRAPH_STACK_H */
