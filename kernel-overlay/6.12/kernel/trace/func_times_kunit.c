@@ -120,8 +120,8 @@ static void func_times_deviates(struct kunit *test)
 		/* 10 * sqrt(1000 / 999), and it is rounded down */
 		expected = 10 * scales[scale] + div_u64(5 * scales[scale], 1000);
 		found = deviation(&sum);
-		KUNIT_EXPECT_LE(test, found, expected + expected / 100000);
-		KUNIT_EXPECT_GE(test, found + found / 100000 + 1, expected);
+		KUNIT_EXPECT_LE(test, found, expected + div_u64(expected, 100000));
+		KUNIT_EXPECT_GE(test, found + div_u64(found, 100000) + 1, expected);
 	}
 }
 
