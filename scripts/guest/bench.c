@@ -493,33 +493,66 @@ out:
 		pr_line("%s error %d", label, ret);
 }
 
+#if defined(CONFIG_FPROBE) && defined(CONFIG_KRETPROBES)
+/* Pages that nothing uses, once what is freed late is freed */
+static unsigned long bench_free_pages(void)
+{
+	unsigned long pages;
+	struct zone *zone;
+
+	msleep(1000);
+	pages = global_zone_page_state(NR_FREE_PAGES);
+	for_each_populated_zone(zone)
+		pages += this_cpu_ptr(zone->per_cpu_pageset)->count;
+
+	return pages;
+}
+#endif
+
 /*
  * What it takes to attach an fprobe with an exit handler to all functions, as
  * kretprobe.multi of BPF does: time and memory for each function.
  */
 static void bench_attach(void)
 {
-#ifdef CONFIG_FPROBE
-	unsigned long pages = global_zone_page_state(NR_FREE_PAGES);
+#if defined(CONFIG_FPROBE) && defined(CONFIG_KRETPROBES)
 	struct fprobe *fp = &fprobes[0];
-	unsigned long nr;
+	unsigned long pages, nr;
 	u64 begin, time;
 	int ret;
+
+	/*
+	 * Behind the call site, for which it needs memory for code. Kernels that
+	 * allocate that in blocks of 2 MiB would take a whole one here, if it is
+	 * for the first trampoline, or free one meanwhile.
+	 */
+	memset(&bench_kprobes[0], 0, sizeof(bench_kprobes[0]));
+	bench_kprobes[0].addr = (void *)ftrace_location((unsigned long)bench_elsewhere) +
+				MCOUNT_INSN_SIZE;
+	bench_kprobes[0].pre_handler = bench_pre_handler;
+	ret = register_kprobe(&bench_kprobes[0]);
+	if (ret)
+		goto out;
 
 	memset(fp, 0, sizeof(*fp));
 	fp->entry_handler = (void *)bench_handler;
 	fp->exit_handler = (void *)bench_handler;
 
+	pages = bench_free_pages();
 	begin = ktime_get_ns();
 	ret = register_fprobe(fp, "*", NULL);
 	time = ktime_get_ns() - begin;
-	pages -= global_zone_page_state(NR_FREE_PAGES);
+	if (!ret) {
+		pages -= bench_free_pages();
+		unregister_fprobe(fp);
+	}
+	unregister_kprobe(&bench_kprobes[0]);
+out:
 	if (ret) {
 		pr_line("attach 0 0 error %d", ret);
 		return;
 	}
 
-	unregister_fprobe(fp);
 	nr = ftrace_update_tot_cnt;
 	pr_line("attach 0 0 %llu.00", div_u64(time, nr));
 	pr_line("attach_memory 0 0 %llu.00", div_u64((u64)pages << PAGE_SHIFT, nr));
