@@ -522,9 +522,9 @@ static void bench_attach(void)
 	int ret;
 
 	/*
-	 * Behind the call site, for which it needs memory for code. Kernels that
-	 * allocate that in blocks of 2 MiB would take a whole one here, if it is
-	 * for the first trampoline, or free one meanwhile.
+	 * Some kernels allocate code in blocks of 2 MiB. A kprobe behind the call
+	 * site needs a slot for its instruction, so one block stays allocated:
+	 * otherwise, a whole one could come or go while memory is measured.
 	 */
 	memset(&bench_kprobes[0], 0, sizeof(bench_kprobes[0]));
 	bench_kprobes[0].addr = (void *)ftrace_location((unsigned long)bench_elsewhere) +
