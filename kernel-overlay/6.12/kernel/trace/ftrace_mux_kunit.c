@@ -1970,17 +1970,22 @@ static void mux_graph_visits(struct kunit *test)
 	expect_graphs(test, true);
 }
 
-/* Without memory, functions leave the table, and all filters are tested */
+/*
+ * Without memory for sets, functions leave the table, and all filters are tested.
+ * Without memory for slots, they call no trampoline of their set.
+ */
 static void mux_graph_alloc_fails(struct kunit *test)
 {
 	unsigned int step;
 
 	for (step = 0; step < NR_STEPS / 4; step++) {
 		fail_sets(test, step, true);
+		fail_slots(test, true);
 		KUNIT_ASSERT_EQ(test, 0, graph_random_step(random_graph(),
 							   random_functions()));
 		random_step(test, 0);
 		fail_sets(test, step, false);
+		fail_slots(test, false);
 		expect_graphs(test, false);
 
 		/* The next update adds the functions to the table */

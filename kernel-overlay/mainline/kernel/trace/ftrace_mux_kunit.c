@@ -1970,17 +1970,22 @@ static void mux_graph_visits(struct kunit *test)
 	expect_graphs(test, true);
 }
 
-/* Without memory, functions leave the table, and all filters are tested */
+/*
+ * Without memory for sets, functions leave the table, and all filters are tested.
+ * Without memory for slots, they call no trampoline of their set.
+ */
 static void mux_graph_alloc_fails(struct kunit *test)
 {
 	unsigned int step;
 
 	for (step = 0; step < NR_STEPS / 4; step++) {
 		fail_sets(test, step, true);
+		fail_slots(test, true);
 		KUNIT_ASSERT_EQ(test, 0, graph_random_step(random_graph(),
 							   random_functions()));
 		random_step(test, 0);
 		fail_sets(test, step, false);
+		fail_slots(test, false);
 		expect_graphs(test, false);
 
 		/* The next update adds the functions to the table */
@@ -1990,6 +1995,16 @@ static void mux_graph_alloc_fails(struct kunit *test)
 	}
 }
 
+/* Without memory for a slot, a function that a tracer shares must not have a stub */
+static void mux_graph_no_slot(struct kunit *test)
+{
+	start(test, 0, FN_A);
+	call_list_func(test);
+	KUNIT_ASSERT_EQ(test, 0, graph_set_filter(&graphs[0], FN_A));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graphs[0].gops));
+	expect_graphs(test, true);
+}
+
 static struct kunit_case mux_graph_cases[] = {
 	KUNIT_CASE_SLOW(mux_graph_random),
 	KUNIT_CASE_SLOW(mux_graph_no_filter),
@@ -1997,6 +2012,7 @@ static struct kunit_case mux_graph_cases[] = {
 	KUNIT_CASE_SLOW(mux_graph_visits),
 	KUNIT_CASE_SLOW(mux_graph_no_call_lost),
 	KUNIT_CASE_SLOW(mux_graph_alloc_fails),
+	KUNIT_CASE(mux_graph_no_slot),
 	{}
 };
 

@@ -66,6 +66,9 @@ void arch_fgraph_stub_gen(void *buf, unsigned long stub, unsigned long ip)
 	unsigned long body = ip + MCOUNT_INSN_SIZE;
 
 	BUILD_BUG_ON(sizeof(*code) > FGRAPH_STUB_SIZE);
+	BUILD_BUG_ON(offsetof(struct fgraph_stub_code, leave) -
+		     offsetof(struct fgraph_stub_code, jne) !=
+		     FGRAPH_STUB_JNE_TO_LEAVE);
 
 	memset(buf, INT3_INSN_OPCODE, FGRAPH_STUB_SIZE);
 	*code = (struct fgraph_stub_code) {

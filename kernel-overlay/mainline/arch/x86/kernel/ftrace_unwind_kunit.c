@@ -14,6 +14,7 @@
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/kdebug.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
 #include <linux/stacktrace.h>
@@ -35,6 +36,8 @@ struct step {
 	unsigned int	nr;
 	/* Is %rbp, which nothing here changes, found for the caller? */
 	bool		bp;
+	/* Are the return addresses where an oops looks for them? */
+	bool		ret_addrs;
 };
 
 static struct step steps[MAX_STEPS];
@@ -56,6 +59,26 @@ static bool finds_bp(struct pt_regs *regs)
 	unwind_start(&state, current, regs, NULL);
 
 	return !unwind_done(&state) && state.bp == regs->bp;
+}
+
+/* An oops goes up the stack from where @regs has it, and begins with the next frame */
+static bool finds_ret_addrs(struct pt_regs *regs)
+{
+	unsigned long *addr, *prev = (unsigned long *)regs->sp - 1;
+	struct unwind_state state;
+	unsigned int i;
+
+	unwind_start(&state, current, regs, NULL);
+	for (i = 0; i < 3 && !unwind_done(&state); i++, unwind_next_frame(&state)) {
+		if (unwind_off_stack(&state))
+			continue;
+		addr = unwind_get_return_address_ptr(&state);
+		if (addr <= prev || !__kernel_text_address(*addr))
+			return false;
+		prev = addr;
+	}
+
+	return i > 1;
 }
 
 static bool within(struct code_range *range, unsigned long ip)
@@ -80,6 +103,7 @@ static int step_notify(struct notifier_block *nb, unsigned long val, void *data)
 		/* The exception has a stack of its own */
 		__memset((void *)args->regs->sp - BELOW_STACK, 0xa5, BELOW_STACK);
 		step->bp = finds_bp(args->regs);
+		step->ret_addrs = finds_ret_addrs(args->regs);
 		step->nr = stack_trace_save_regs(args->regs, step->entries,
 						 ARRAY_SIZE(step->entries), 0);
 	}
@@ -120,8 +144,58 @@ static noinline void ftrace_unwind_traced(void)
 	barrier();
 }
 
+/* By a jump, as nothing is left to do */
+static noinline void ftrace_unwind_tail_call(void)
+{
+	ftrace_unwind_traced();
+}
+
 /* Its call site */
 static unsigned long traced_ip;
+
+#ifdef CONFIG_KRETPROBES
+static unsigned long probed_entries[16];
+static unsigned int nr_probed;
+
+static noinline void ftrace_unwind_probed(void)
+{
+	nr_probed = stack_trace_save(probed_entries, ARRAY_SIZE(probed_entries), 0);
+}
+
+/* By a jump, too */
+static noinline void ftrace_unwind_to_probed(void)
+{
+	ftrace_unwind_probed();
+}
+
+static struct kretprobe probed_rp = {
+	.kp.symbol_name	= "ftrace_unwind_probed",
+};
+
+/* A kretprobe has saved the hook of the function before as the return address */
+static void kretprobe_test(struct kunit *test)
+{
+	bool found = false;
+	unsigned int i;
+
+	caller = 0;
+	nr_probed = 0;
+	KUNIT_ASSERT_EQ(test, 0, register_kretprobe(&probed_rp));
+	KUNIT_EXPECT_EQ(test, 0, register_ftrace_graph(&unwind_gops));
+	ftrace_unwind_to_probed();
+	unregister_ftrace_graph(&unwind_gops);
+	unregister_kretprobe(&probed_rp);
+
+	KUNIT_EXPECT_NE(test, 0, caller);
+	for (i = 0; i < nr_probed; i++)
+		found = found || probed_entries[i] == caller;
+	KUNIT_EXPECT_TRUE(test, found);
+}
+
+#define KRETPROBE_TEST	KUNIT_CASE(kretprobe_test),
+#else
+#define KRETPROBE_TEST
+#endif
 
 static __always_inline void set_flags(unsigned long set, unsigned long clear)
 {
@@ -132,14 +206,18 @@ static __always_inline void set_flags(unsigned long set, unsigned long clear)
 		     : : "r" (set), "r" (~clear) : "memory", "cc");
 }
 
-static noinline void ftrace_unwind_call(void)
+static noinline void ftrace_unwind_call(bool tail)
 {
 	set_flags(X86_EFLAGS_TF, 0);
-	ftrace_unwind_traced();
+	if (tail)
+		ftrace_unwind_tail_call();
+	else
+		ftrace_unwind_traced();
 	set_flags(0, X86_EFLAGS_TF);
 }
 
-static void step_call(struct kunit *test)
+/* With @tail, what the function returns to is the hook of another one */
+static void step_call(struct kunit *test, bool tail)
 {
 	unsigned long flags;
 
@@ -150,7 +228,7 @@ static void step_call(struct kunit *test)
 	local_irq_save(flags);
 	/* The compiler does not know that the call runs step_notify() */
 	WRITE_ONCE(stepping, current);
-	ftrace_unwind_call();
+	ftrace_unwind_call(tail);
 	WRITE_ONCE(stepping, NULL);
 	local_irq_restore(flags);
 
@@ -224,6 +302,9 @@ static void expect_traces(struct kunit *test, unsigned long body)
 		}
 		KUNIT_EXPECT_TRUE_MSG(test, step->bp, "at %pS: another %%rbp",
 				      (void *)step->ip);
+		KUNIT_EXPECT_TRUE_MSG(test, has_popped(i) || step->ret_addrs,
+				      "at %pS: an oops does not find the frames",
+				      (void *)step->ip);
 	}
 }
 
@@ -250,16 +331,19 @@ static void return_to_handler_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&second_ops, traced_ip, 0, 1));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&second_ops));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&unwind_gops));
-	step_call(test);
-	unregister_ftrace_graph(&unwind_gops);
-	unregister_ftrace_function(&second_ops);
-	ftrace_free_filter(&second_ops);
-
+	step_call(test, false);
 	jumps = !cpu_feature_enabled(X86_FEATURE_RETPOLINE) &&
 		!cpu_feature_enabled(X86_FEATURE_INDIRECT_THUNK_ITS) &&
 		!cpu_feature_enabled(X86_FEATURE_IBT);
 	KUNIT_EXPECT_EQ(test, jumps, stepped(jump));
 	expect_traces(test, 0);
+
+	/* It returns to the stub of another function, or to itself */
+	step_call(test, true);
+	expect_traces(test, 0);
+	unregister_ftrace_graph(&unwind_gops);
+	unregister_ftrace_function(&second_ops);
+	ftrace_free_filter(&second_ops);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_STUBS
@@ -339,8 +423,11 @@ static void stub_test(struct kunit *test)
 	/* From the call to the jne, which is a call of its own in the stub */
 	enter_code = (struct code_range) { stub, stub + FGRAPH_STUB_SIZE };
 	leave_code = (struct code_range) {};
-	step_call(test);
+	step_call(test, false);
 	for (i = 0; i < nr_steps; i++) {
+		KUNIT_EXPECT_TRUE_MSG(test, steps[i].ret_addrs,
+				      "at %pS: an oops does not find the frames",
+				      (void *)steps[i].ip);
 		if (steps[i].ip == stub + offsetof(struct fgraph_stub_code, leave)) {
 			expect_entry(test, &steps[i], 1, caller);
 		} else {
@@ -353,11 +440,17 @@ static void stub_test(struct kunit *test)
 
 	enter_code = code_from(test, (unsigned long)ftrace_graph_stub_enter);
 	leave_code = code_from(test, (unsigned long)ftrace_graph_stub_leave);
-	step_call(test);
+	step_call(test, false);
 	expect_traces(test, body);
 	for (i = 0; i < nr_steps; i++)
 		nr += within(&leave_code, steps[i].ip);
 	KUNIT_EXPECT_GT(test, nr, 5);
+
+	/* The stub of the function that calls it by a jump is where it returns to */
+	enter_code = (struct code_range) {};
+	step_call(test, true);
+	expect_traces(test, 0);
+	KUNIT_EXPECT_EQ(test, 2 * nr, nr_steps);
 
 	/* A second ops takes the function from its stub, and gives it back */
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&second_ops, traced_ip, 0, 1));
@@ -415,6 +508,53 @@ static noinline __noclone int ftrace_unwind_tail(int nr)
 {
 	/* By a jump, as nothing is left to do */
 	return ftrace_unwind_vararg(nr, 1, 2, 3);
+}
+
+static bool skip_hooks;
+
+static noinline __noclone int ftrace_unwind_skipped(int nr)
+{
+	barrier();
+	return nr;
+}
+
+static noinline notrace __noclone int skip_to(int nr)
+{
+	barrier();
+	return nr + 100;
+}
+
+static int skip_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		      struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)skip_to);
+	return skip_hooks;
+}
+
+static struct fgraph_ops skip_gops = {
+	.entryfunc	= skip_entry,
+	.retfunc	= unwind_return,
+};
+
+/* A callback can have another function called instead, as bpf_override_return() does */
+static void stub_skip_test(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)ftrace_unwind_skipped);
+	unsigned int hooks;
+
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&skip_gops.ops, ip, 0, 1));
+	KUNIT_EXPECT_EQ(test, 1, ftrace_unwind_skipped(1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&skip_gops));
+	KUNIT_EXPECT_NE(test, 0, stub_of(ip));
+	for (hooks = 0; hooks < 2; hooks++) {
+		/* The compiler does not know that the call runs callbacks */
+		WRITE_ONCE(skip_hooks, hooks);
+		WRITE_ONCE(unwind_returns, 0);
+		KUNIT_EXPECT_EQ(test, 101, ftrace_unwind_skipped(1));
+		KUNIT_EXPECT_EQ(test, hooks, READ_ONCE(unwind_returns));
+	}
+	unregister_ftrace_graph(&skip_gops);
+	ftrace_free_filter(&skip_gops.ops);
 }
 
 /* Functions find their arguments, and callers find what they return */
@@ -548,13 +688,18 @@ static int ftrace_unwind_init(struct kunit *test)
 	char *func = "ftrace_unwind_[tavns]*";
 
 #ifdef CONFIG_FUNCTION_GRAPH_STUBS
-	if (strcmp(test->name, "return_to_handler_test") && !arch_fgraph_stubs_help())
+	if (strstarts(test->name, "stub_") && !arch_fgraph_stubs_help())
 		kunit_skip(test, "returns are thunks that no call predicts");
 #endif
 	unwind_entries = 0;
 	unwind_returns = 0;
 	traced_ip = ftrace_location((unsigned long)ftrace_unwind_traced);
 	KUNIT_ASSERT_NE(test, 0, traced_ip);
+
+	/* There, exceptions have the stack of what they interrupt */
+	if (cpu_feature_enabled(X86_FEATURE_XENPV))
+		kunit_skip(test, "would overwrite what Xen has on the stack");
+
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter(&unwind_gops.ops, func,
 						   strlen(func), 1));
 	return 0;
@@ -567,10 +712,12 @@ static void ftrace_unwind_exit(struct kunit *test)
 
 static struct kunit_case ftrace_unwind_cases[] = {
 	KUNIT_CASE(return_to_handler_test),
+	KRETPROBE_TEST
 #ifdef CONFIG_FUNCTION_GRAPH_STUBS
 	KUNIT_CASE(stub_code_test),
 	KUNIT_CASE(stub_test),
 	KUNIT_CASE(stub_args_test),
+	KUNIT_CASE(stub_skip_test),
 	KUNIT_CASE(stub_sleep_test),
 #endif
 	{}

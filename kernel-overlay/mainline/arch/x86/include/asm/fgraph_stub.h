@@ -2,10 +2,14 @@
 #ifndef _ASM_X86_FGRAPH_STUB_H
 #define _ASM_X86_FGRAPH_STUB_H
 
-#include <linux/types.h>
-
 /* Stubs have as many bytes, and lie at a multiple of them */
 #define FGRAPH_STUB_SIZE	32
+
+/* From where ftrace_graph_stub_enter() returns to, to where the function does */
+#define FGRAPH_STUB_JNE_TO_LEAVE	16
+
+#ifndef __ASSEMBLER__
+#include <linux/types.h>
 
 /**
  * struct fgraph_stub_code - code of a stub, see kernel/trace/fgraph_stub.c
@@ -40,5 +44,6 @@ void ftrace_graph_stub_enter(void);
 void ftrace_graph_stub_leave(void);
 int ftrace_graph_stub_func(unsigned long ret, unsigned long ip, unsigned long fp,
 			   unsigned long *parent, struct ftrace_regs *fregs);
+#endif /* !__ASSEMBLER__ */
 
 #endif /* _ASM_X86_FGRAPH_STUB_H */
