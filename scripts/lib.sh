@@ -489,3 +489,24 @@ progress() {
 progress_end() {
 	[ ! -t "$progress_fd" ] || printf '\r\033[K' >&"$progress_fd"
 }
+
+# machine: CPU, kernel and mitigations of the machine that runs this, for MAINTAINERS-notes/machines.md.
+machine() {
+	awk -F'[[:space:]]*: ' '
+		/^$/ { exit }
+		{ is[$1] = $2 }
+		END {
+			if (is["model name"] && is["cpu family"])
+				printf "CPU: %s (family %d, model %d, stepping %d)%s\n", is["model name"],
+					is["cpu family"], is["model"], is["stepping"],
+					is["flags"] ~ /(^| )hypervisor( |$)/ ? ", in a virtual machine" : ""
+			else if (is["CPU implementer"])
+				printf "CPU: implementer %s, part %s, variant %s, revision %s\n", is["CPU implementer"],
+					is["CPU part"], is["CPU variant"], is["CPU revision"]
+			else
+				print "CPU: of an unknown kind"
+		}' /proc/cpuinfo
+	echo "kernel: $(uname -rm)"
+	(cd /sys/devices/system/cpu/vulnerabilities 2>/dev/null && grep -Hv '^Not affected' -- *) |
+		sed 's/:Mitigation: /:/; s/:/: /; s/^/  /; 1i mitigations:' || echo 'mitigations: unknown'
+}

@@ -2,20 +2,25 @@
 /*
  * In the guest: random steps on all control files of ftrace, as root.
  *
- * usage: fuzz SECONDS SEED [PLANT]
+ * usage: fuzz SECONDS SEED [CORPUS] [PLANT]
  *        fuzz [/ordered] FILE... [PLANT]
  *
  * Three workers take steps at once while two other processes call what is traced, fork and read
  * traces. Two thirds of the steps are valid, the others nearly so or senseless. A step is a line of
- * text, which depends on the seed and on the worker alone; all but "perf" are valid sh in
- * /sys/kernel/tracing. Each is printed before it runs, as "TIME WORKER STEP". FILE has such lines: its
+ * text, which depends on the seed and on the worker alone if the kernel has no KCOV; all but "perf" are
+ * valid sh in /sys/kernel/tracing. Each is printed before it runs, as "TIME WORKER STEP". FILE has such lines: its
  * steps start in the order of the lines, each in the worker it names, and, with /ordered, when the step
  * before has ended. Of several files, each is done after the one before was undone. The kernel's first
  * complaint ends it all.
  *
+ * With KCOV, a worker sees which places of the kernel's tracing code its steps reach. A step that reaches a
+ * new one is kept with the two before it, and printed as "reaches PLACES", tab, and these steps with tabs
+ * between them. Half of all further steps are varied from such sequences. CORPUS has those of former
+ * runs, a line each.
+ *
  * A step that takes too long, and functions that are still traced when everything has been undone,
  * are written to the kernel's log; "kept" is what could not be undone. The last line is "done STEPS
- * ACCEPTED". With PLANT, a certain pair of steps writes a warning to the log: it proves that a finding
+ * ACCEPTED PLACES". With PLANT, a certain pair of steps writes a warning to the log: it proves that a finding
  * is seen and reduced.
  *
  * What the steps leave out, as it ends a run and finds nothing:
@@ -34,6 +39,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/kcov.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdint.h>
@@ -53,6 +59,9 @@
 #define NR_WORKERS	3
 #define NR_FDS		10
 #define TOO_LONG	120	/* s; registering on all functions of a debug kernel takes 30 */
+#define COVER_SIZE	(1 << 16)	/* entries; a step that calls what is traced may fill them */
+#define REACHED_BITS	20
+#define NR_KEPT		1024
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* %x in a step is one of these words; %X is the word that the last %x became. */
@@ -173,7 +182,9 @@ static const struct {
 };
 
 static struct {
-	int		stop, next, steps, accepted, graphed;
+	int		stop, next, steps, accepted, graphed, places, nr_kept;
+	char		kept[NR_KEPT][600];
+	unsigned char	reached[1 << (REACHED_BITS - 3)];
 	/* Time without that in which the guest itself did not run: the host may be busy */
 	double		clock;
 	struct {
@@ -182,7 +193,7 @@ static struct {
 	} now[NR_WORKERS];
 } *shared;
 
-static uint64_t rng;
+static uint64_t rng, *cover;
 static pid_t pids[NR_WORKERS];
 static int fds[NR_WORKERS][NR_FDS], worker, planting, ordered;
 static const char *module;
@@ -488,10 +499,56 @@ static void print(const char *line)
 		;
 }
 
+/* Lets the kernel record the places of its tracing code that this process comes through. */
+static void cover_start(void)
+{
+	int fd = open("/sys/kernel/debug/kcov", O_RDWR);
+
+	if (fd < 0 || ioctl(fd, KCOV_INIT_TRACE, COVER_SIZE))
+		return;
+	cover = mmap(NULL, COVER_SIZE * sizeof(*cover), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (cover == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC))
+		cover = NULL;
+}
+
+/* How many places were reached since the last call that no worker's steps had reached before */
+static int cover_new(void)
+{
+	uint64_t i, bit;
+	int n = 0;
+
+	for (i = 1; cover && i <= cover[0]; i++) {
+		/* A place that shares its bit with another one is not missed by much. */
+		bit = cover[i] * 0x9e3779b97f4a7c15 >> (64 - REACHED_BITS);
+		if (!(__atomic_fetch_or(&shared->reached[bit / 8], 1 << bit % 8, __ATOMIC_RELAXED) & 1 << bit % 8))
+			n++;
+	}
+	if (cover)
+		cover[0] = 0;
+	__atomic_add_fetch(&shared->places, n, __ATOMIC_RELAXED);
+	return n;
+}
+
+/* Keeps a sequence of steps; beyond NR_KEPT, instead of another one. */
+static void keep(const char *steps, int places)
+{
+	char line[700];
+	int i;
+
+	if (strlen(steps) >= sizeof(shared->kept[0]))
+		return;
+	i = __atomic_fetch_add(&shared->nr_kept, 1, __ATOMIC_RELAXED);
+	strcpy(shared->kept[i < NR_KEPT ? (unsigned int)i : rnd(NR_KEPT)], steps);
+	snprintf(line, sizeof(line), "reaches %d\t%s\n", places, steps);
+	print(line);
+}
+
 /* Prints a step, and does it. */
 static void take(const char *step)
 {
+	static char before[2][600];
 	static char line[66000];
+	int places;
 
 	snprintf(shared->now[worker].step, sizeof(shared->now[worker].step), "%s", step);
 	shared->now[worker].since = shared->clock;
@@ -504,6 +561,90 @@ static void take(const char *step)
 	alarm(0);
 	__atomic_add_fetch(&shared->steps, 1, __ATOMIC_RELAXED);
 	shared->now[worker].since = 0;
+	if (!cover)
+		return;
+	places = cover_new();
+	if (places) {
+		snprintf(line, sizeof(line), "%s%s%s", before[0], before[1], step);
+		keep(line, places);
+	}
+	strcpy(before[0], before[1]);
+	before[1][0] = 0;
+	if (strlen(step) < sizeof(before[1]) / 3)
+		sprintf(before[1], "%s\t", step);
+}
+
+/* Changes a kept step: the value that it writes, or the instance. */
+static void vary(char *step)
+{
+	static const char * const dirs[] = { "", "instances/a/", "instances/b/", "instances/c/" };
+	char value[8192], copy[600], *file;
+	size_t len;
+
+	if (sscanf(step, "echo '%599[^']'", copy) != 1)
+		return;
+	len = sprintf(value, "%s", copy);
+	strcpy(copy, strrchr(step, '\'') + 1);
+	file = strrchr(copy, '>');
+	if (!file)
+		return;
+	file++;
+	if (rnd(2) && *file != '/' && *file != '&') {
+		/* The step has room for a longer one. */
+		file += strncmp(file, dirs[1], 10) ? 0 : strlen(dirs[1]);
+		sprintf(step, "echo '%s'%s%s%s", value, copy[1] == '>' ? ">>" : ">", dirs[rnd(ARRAY_SIZE(dirs))], file);
+		return;
+	}
+	len = mangle(value);
+	step[0] = 0;
+	quote(step, value, len);
+	strcat(step, copy);
+}
+
+/* Takes the steps of a kept sequence, as they are, or each with a chance to be varied or left out. */
+static void take_kept(const char *kept, int varied)
+{
+	/* What must not stay so for long, and what it becomes */
+	static const char * const brief[][2] = {
+		{ "/make-it-fail", "0" }, { "/func_stack_trace", "0" }, { "tracing_thresh", "0" },
+		{ "/cpu1/online", "1" }, { "/ftrace_enabled", "1" },
+	};
+	static char step[66000];
+	char steps[sizeof(shared->kept[0])], after[1000] = "", *rest = steps, *one;
+
+	snprintf(steps, sizeof(steps), "%s", kept);
+	while ((one = strsep(&rest, "\t")) && !shared->stop) {
+		if (varied && rest && !rnd(4))
+			continue;
+		strcpy(step, one);
+		if (varied && rnd(2))
+			vary(step);
+		take(step);
+		for (unsigned int i = 0; i < ARRAY_SIZE(brief); i++)
+			if (strstr(step, brief[i][0]) && strrchr(step, '>'))
+				sprintf(after + strlen(after), "echo '%s'%s\t", brief[i][1], strrchr(step, '>'));
+	}
+	for (rest = after; (one = strsep(&rest, "\t")) && *one;)
+		take(one);
+}
+
+/* What former runs have kept: each worker takes its part. What there is no time for is kept as it is. */
+static void take_corpus(const char *corpus, double until)
+{
+	FILE *f = corpus ? fopen(corpus, "r") : NULL;
+	static char line[sizeof(shared->kept[0])];
+
+	for (int i = 0; f && cover && fgets(line, sizeof(line), f); i++) {
+		line[strcspn(line, "\n")] = 0;
+		if (i % NR_WORKERS != worker)
+			continue;
+		if (now() < until)
+			take_kept(line, 0);
+		else
+			keep(line, 0);
+	}
+	if (f)
+		fclose(f);
 }
 
 static void random_steps(void)
@@ -515,6 +656,11 @@ static void random_steps(void)
 	for (i = 0; i < ARRAY_SIZE(templates); i++)
 		all += templates[i].weight;
 	while (!shared->stop) {
+		n = shared->nr_kept;
+		if (cover && n && rnd(2)) {
+			take_kept(shared->kept[rnd(n < NR_KEPT ? n : NR_KEPT)], 1);
+			continue;
+		}
 		for (i = 0, n = rnd(all); n >= templates[i].weight; i++)
 			n -= templates[i].weight;
 		strcpy(lines, templates[i].text);
@@ -724,7 +870,7 @@ static void watch(double until)
 }
 
 /* Random steps for some seconds, or those of a file */
-static int session(const char *file, int seconds, int seed)
+static int session(const char *file, int seconds, int seed, const char *corpus)
 {
 	static const char * const first[] = {
 		"mkdir instances/a", "mkdir instances/b", "mkdir instances/c", "echo 'vfs_*'>set_ftrace_filter",
@@ -752,10 +898,13 @@ static int session(const char *file, int seconds, int seed)
 			continue;
 		worker = i;
 		rng = seed * 1000ull + i;
-		if (file)
+		if (file) {
 			replay(file);
-		else
-			random_steps();
+			_exit(0);
+		}
+		cover_start();
+		take_corpus(corpus, now() + seconds / 4);
+		random_steps();
 		_exit(0);
 	}
 	watch(file ? 1e9 : now() + seconds);
@@ -768,7 +917,7 @@ static int session(const char *file, int seconds, int seed)
 	}
 	puts("undoing");
 	undo();
-	printf("done %d %d\n", shared->steps, shared->accepted);
+	printf("done %d %d %d\n", shared->steps, shared->accepted, shared->places);
 	return 0;
 }
 
@@ -807,14 +956,16 @@ int main(int argc, char **argv)
 			run(step);
 		}
 	}
+	if (access("/sys/kernel/debug/kcov", F_OK))
+		puts("lacks KCOV");
 	if (argv[1][0] != '/')
-		return session(NULL, atoi(argv[1]), argc > 2 ? atoi(argv[2]) : 1);
+		return session(NULL, atoi(argv[1]), argc > 2 ? atoi(argv[2]) : 1, argc > 3 ? argv[3] : NULL);
 	ordered = !strcmp(argv[1], "/ordered");
 	for (i = 1 + ordered; i < (unsigned int)argc && !status; i++) {
 		printf("try %u\n", i - ordered);
 		pid = fork();
 		if (!pid)
-			exit(session(argv[i], 0, 0) || complained());
+			exit(session(argv[i], 0, 0, NULL) || complained());
 		waitpid(pid, &status, 0);
 	}
 	return 0;
