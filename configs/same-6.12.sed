@@ -27,4 +27,6 @@ s|^void ftrace_mux_add_code(\(.*code,\) \(struct ftrace_ops \*ops)\)$|static voi
 /ftrace_mux_stub_changes(func)/{N;d}
 /ftrace_mux_make_stubs()\|fgraph_stub_retire(\|ftrace_mux_set_stub(/d
 s/ || ftrace_mux_stub(func)//
+/^\/\* Without memory for a slot, a function that a tracer shares/,/^}/{/^}/!d;N;d}
+/mux_graph_no_slot/d
 s|Has 80 bytes on x86-64|Has 72 bytes on x86-64|
