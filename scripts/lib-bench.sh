@@ -45,11 +45,29 @@ initrd() {
 	rm -rf "$root"
 }
 
-# emulate LOG BUILD INIT ARG...: boots that, time is instructions, until it goes down.
+# module_of_functions BUILD: a module with functions to trace, to $work/module/changes.ko.
+module_of_functions() {
+	local dir=$work/module i
+	rm -rf "$dir"
+	mkdir "$dir"
+	{
+		echo '#include <linux/module.h>'
+		for ((i = 0; i < 200; i++)); do
+			echo "void changes_$i(void); void changes_$i(void) { asm volatile(\"\" : : \"i\" ($i)); }"
+		done
+		echo 'MODULE_LICENSE("GPL");'
+	} >"$dir/changes.c"
+	echo 'obj-m := changes.o' >"$dir/Makefile"
+	run make -C "$(cat "$BUILD_DIR/build/$1/.tree")" "O=$BUILD_DIR/build/$1" "M=$dir" ARCH=x86_64 modules \
+		>"$LOGS/module.build" 2>&1 || die "the module does not build; see $LOGS/module.build"
+}
+
+# emulate LOG BUILD INIT ARG...: boots that, time is instructions, until it goes down. $cpus, if set, is how
+# many CPUs it has: they take turns, and time is what all of them execute.
 emulate() {
 	rm -f "$1"
-	timeout --foreground 5400 "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
-		-smp 1 -m 1G -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
+	timeout --foreground "${longest:-5400}" "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
+		-smp "${cpus:-1}" -m "${memory:-1G}" -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
 		-initrd "$work/$3.cpio" -serial "file:$1" -rtc base=2000-01-01,clock=vm \
 		-append "console=$console norandmaps nokaslr panic=-1 ${*:4}" >"${1%.log}.qemu" 2>&1 || true
 }

@@ -2,22 +2,34 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The first process of the kernels in which scripts/bench-changes measures what a change of
+# The first process of the kernels in which scripts/bench-changes and scripts/scale measure what a change of
 # what is traced costs. Runs in busybox's ash, which has EPOCHREALTIME.
 #
 # Prints, for each time that a change is made, "changes: KIND BESIDE TIME SYNCS": how many
 # microseconds the write or the program took that made it, and how many times that had all
 # CPUs synchronised (do_sync_core() is traced and counted). The TIME of KIND "stack" is what
-# one stack trace takes, in nanoseconds.
+# one stack trace takes, in nanoseconds. On a kernel that counts what is done with locks, there follow how long
+# ftrace_lock was held at most, how long interrupts were off at most, in microseconds, and how many kilobytes
+# less are free. At the end, processes fork and exit there, one on each CPU, without a tracer and with function_graph on
+# all functions: "changes: forks NR TRACER TIME", and "changes: lock NAME TRACER ACQUISITIONS CONTENTIONS".
 #
 # The tracers are instances with the function tracer that record nothing. The others trace
 # everything but what is in set_ftrace_notrace, so that they trace a module that is loaded,
 # too. What runs while a change is made is found out in rehearsals, and is not traced: the
 # figures are those of the change, not of calls that are traced while it is made.
 
-nr_shared=6600	# how many functions the others trace
-nr_combos=1000	# how many combinations of ten others trace functions in the last case
-repeat=3
+# What the kernel's command line has as NAME=VALUE is in the environment. SHARED may be "all", which is all but
+# 64 that unrelated filters get.
+nr_shared=${SHARED:-6600}	# how many functions the others trace
+nr_combos=${COMBOS:-1000}	# how many combinations of others trace functions in the last case
+repeated=${REPEATED:-3}
+besides=${BESIDES:-1,3,8,31}
+nr_forks=25	# on each CPU
+locks=''	# whether what is done with locks is counted
+nr_bits=1	# how many others have that many combinations
+while [ $((1 << nr_bits)) -lt "$nr_combos" ]; do
+	nr_bits=$((nr_bits + 1))
+done
 
 tracing=/sys/kernel/tracing
 
@@ -57,17 +69,47 @@ count() {
 	done <syncs/per_cpu/cpu0/stats
 }
 
+# memory: how many kilobytes are free, to $kb.
+memory() {
+	local key value
+	while read -r key value _; do
+		[ "$key" != MemFree: ] || kb=$value
+	done </proc/meminfo
+}
+
+# held: how long ftrace_lock was held at most since lock_stat was cleared, to $us.
+held() {
+	local name rest
+	us=0
+	while read -r name rest; do
+		# shellcheck disable=SC2086
+		[ "$name" != ftrace_lock: ] || { set -- $rest && us=${10%.*}; }
+	done </proc/lock_stat
+}
+
 # timed KIND COMMAND...: prints what COMMAND takes.
 timed() {
-	local kind=$1 before start end
+	local kind=$1 before start end more='' us kb old off
 	shift
+	if [ -n "$locks" ]; then
+		put /proc/lock_stat 0
+		put $tracing/tracing_max_latency 0
+		memory
+		old=$kb
+	fi
 	count
 	before=$syncs
 	start=$EPOCHREALTIME
 	"$@" || fail "$kind beside $beside"
 	end=$EPOCHREALTIME
 	count
-	echo "changes: $kind $beside $((${end/./} - ${start/./})) $((syncs - before))"
+	if [ -n "$locks" ]; then
+		read -r off <$tracing/tracing_max_latency
+		memory
+		held
+		more=" $us $off $((old - kb))"
+	fi
+	echo "changes: $kind $beside $((${end/./} - ${start/./})) $((syncs - before))$more"
 	# What a change has left behind goes after a second, and a tracer that stops then waits for that, too
 	sleep 2
 }
@@ -78,7 +120,7 @@ changes() {
 	local i=0 f
 	beside=$1
 	sleep 1
-	while [ $i -lt $repeat ]; do
+	while [ $i -lt "$repeat" ]; do
 		timed join put new/current_tracer function
 		timed leave put new/current_tracer nop
 		read -r f <&3
@@ -107,7 +149,7 @@ reads() {
 # stack BESIDE: what a stack trace takes from a callback of vfs_read(), which two trace.
 stack() {
 	local i=0 start middle
-	while [ $i -lt $repeat ]; do
+	while [ $i -lt "$repeat" ]; do
 		sleep 1
 		start=$EPOCHREALTIME
 		reads
@@ -122,6 +164,28 @@ stack() {
 	done
 }
 
+# forks TRACER: processes fork and exit, at once on all CPUs. TRACER says only what is on.
+forks() {
+	local nr=0 start end
+	put /proc/lock_stat 0
+	start=$EPOCHREALTIME
+	while [ "$nr" -lt "$(grep -c ^processor /proc/cpuinfo)" ]; do
+		for i in $(seq $nr_forks); do (:); done &
+		nr=$((nr + 1))
+	done
+	wait
+	end=$EPOCHREALTIME
+	nr=$((nr * nr_forks))
+	echo "changes: forks $nr $1 $((${end/./} - ${start/./}))"
+	# The last twelve fields are numbers. A name may have spaces.
+	awk -v nr=$nr -v tracer="$1" 'match($0, /: +[0-9]+ +[0-9]+ /) {
+		name = substr($0, 1, RSTART - 1)
+		gsub(/ /, "", name)
+		if ($(NF - 4) >= nr || $(NF - 10) > 0)
+			print "changes: lock", name, tracer, $(NF - 4), $(NF - 10)
+	}' /proc/lock_stat
+}
+
 # others NR: that many trace all but what is in /except.
 others() {
 	while [ $nr_others -lt "$1" ]; do
@@ -132,14 +196,14 @@ others() {
 	done
 }
 
-# combos FILE: ten trace the functions of FILE in that many combinations, bit by bit of a
+# combos FILE: others trace the functions of FILE in that many combinations, bit by bit of a
 # function's number.
 combos() {
 	local u=0
-	awk -v total="$total" -v combos=$nr_combos '
+	awk -v total="$total" -v combos="$nr_combos" -v bits=$nr_bits '
 		{ nr[$1] = NR % combos }
 		END {
-			for (j = bit = 1; j <= 10; j++) {
+			for (j = bit = 1; j <= bits; j++) {
 				for (i = 1; i <= total; i++)
 					if (int(nr[i] / bit) % 2 == 0)
 						print i >"/except." j
@@ -147,7 +211,7 @@ combos() {
 				bit *= 2
 			}
 		}' "$1"
-	while [ "$u" -lt 10 ]; do
+	while [ "$u" -lt $nr_bits ]; do
 		u=$((u + 1))
 		[ -d "$u" ] || user "$u"
 		cat "/except.$u" >"$u/set_ftrace_notrace"
@@ -155,9 +219,9 @@ combos() {
 	done
 }
 
-# stop_combos: none of the ten traces anything.
+# stop_combos: none of them traces anything.
 stop_combos() {
-	local u=10
+	local u=$nr_bits
 
 	while [ $u -gt 0 ]; do
 		off $u
@@ -170,13 +234,15 @@ stop_combos() {
 # be shared, spread evenly. Functions go by their numbers, as by name each is looked for among
 # all of them. The profile has the first 30 characters of the names.
 idle() {
+	local share=$nr_shared
 	awk 'FILENAME != file { file = FILENAME; nr = 0 }
 		{ nr++ }
 		FILENAME ~ /trace_stat/ { ran[$1] = 1; next }
 		!(substr($1, 1, 30) in ran) && $1 !~ /^__ftrace_invalid/ { print nr, $1 }' \
-		$tracing/trace_stat/function0 $tracing/available_filter_functions >/idle
+		$tracing/trace_stat/function* $tracing/available_filter_functions >/idle
 	rm -f /shared /spare
-	awk -v share=$nr_shared -v all="$(grep -c . /idle)" '
+	[ "$share" != all ] || share=$(($(grep -c . /idle) - 64))
+	awk -v share="$share" -v all="$(grep -c . /idle)" '
 		{ print $1 >(int(NR * share / all) > int((NR - 1) * share / all) ? "/shared" : "/spare") }' /idle
 	awk 'FILENAME == "/shared" { shared[$1] = 1; next } !($1 in shared)' /shared /all >/except
 }
@@ -218,15 +284,15 @@ for i in 1 2; do
 	combos /shared
 	exec 3</all 4</shared
 	stack rehearsal
-	changes rehearsal 11
+	changes rehearsal $((nr_bits + 1))
 	idle
 	stop_combos
 done
 put $tracing/function_profile_enabled 0
-repeat=3
+repeat=$repeated
 exec 3</spare 4</shared
 echo "changes: about all: $total functions, $(grep -c . /idle) of them idle, $(grep -c . /shared) shared"
-[ "$(grep -c . /shared)" -eq $nr_shared ] || fail "this kernel has too few functions"
+[ "$nr_shared" = all ] || [ "$(grep -c . /shared)" -eq "$nr_shared" ] || fail "this kernel has too few functions"
 cat /shared >new/set_ftrace_filter
 
 # The kprobe is on a function of the others that can have one, and has it by ftrace.
@@ -243,9 +309,14 @@ put $tracing/events/changes/enable 0
 [ -n "$f" ] || fail "no function for a kprobe"
 
 stack 1-set
+if [ -e /proc/lock_stat ]; then
+	locks=y
+	put $tracing/options/function-trace 0
+	put $tracing/current_tracer irqsoff
+fi
 nr_others=0
-for nr in 1 3 8 31; do
-	others $nr
+for nr in $(echo "$besides" | tr , " "); do
+	others "$nr"
 	changes "$nr-others" "$nr"
 done
 
@@ -254,7 +325,17 @@ while [ "$nr_others" -gt 0 ]; do
 	nr_others=$((nr_others - 1))
 done
 combos /shared
-changes $nr_combos-sets 10
-stack $nr_combos-sets
+changes "$nr_combos-sets" $nr_bits
+stack "$nr_combos-sets"
+
+stop_combos
+if [ -n "$locks" ]; then
+	put $tracing/tracing_on 0
+	put $tracing/current_tracer nop
+	forks none
+	put $tracing/current_tracer function_graph
+	forks graph
+	put $tracing/current_tracer nop
+fi
 echo "changes: done"
 poweroff -f

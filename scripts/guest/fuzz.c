@@ -59,6 +59,8 @@
 #define NR_WORKERS	3
 #define NR_FDS		10
 #define TOO_LONG	280	/* s; registering on all functions of a debug kernel with KCOV can take over 120 */
+#define STR(a)		#a
+#define XSTR(a)		STR(a)
 #define COVER_SIZE	(1 << 16)	/* entries; a step that calls what is traced may fill them */
 #define REACHED_BITS	20
 #define NR_KEPT		1024
@@ -858,7 +860,7 @@ static void watch(double until)
 
 			if (since == 0 || shared->clock - since < TOO_LONG)
 				continue;
-			complain("a step is blocked for more than 120 s", shared->now[i].step);
+			complain("a step is blocked for more than " XSTR(TOO_LONG) " s", shared->now[i].step);
 			snprintf(path, sizeof(path), "/proc/%d/stack", pids[i]);
 			fd = open(path, O_RDONLY);
 			n = read(fd, stack, sizeof(stack));

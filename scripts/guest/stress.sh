@@ -3,14 +3,14 @@
 #
 # In the guest: starts and stops tracers in random order, under load.
 #
-# usage: stress.sh WHAT ROUNDS SEED
+# usage: stress.sh WHAT ROUNDS SEED [hotplug]
 #
 # WHAT (function_graph, function_stat or function) runs in the instances m0..m7; the function profiler, the
 # top instance's tracers, kprobes, kretprobes, fprobes, the stack tracer and modules come and go
-# beside it. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
+# beside it, and with "hotplug" all CPUs but the first, one at a time. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
 # begins with "BAD" is something that was found wrong; the last line is "done".
 
-what=$1 rounds=$2 RANDOM=$3
+what=$1 rounds=$2 RANDOM=$3 hotplug=${4:-}
 T=/sys/kernel/tracing
 N=8
 cd $T || exit 1
@@ -172,6 +172,25 @@ load() {
 load 1 & pids=$!
 load 2 & pids="$pids $!"
 
+# Online and offline, each for up to 3 s: while much is traced, a CPU takes longer than that to come.
+hotplug() {
+	local cpu to n=0
+	while [ ! -e /tmp/online ]; do
+		for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
+			for to in 0 1; do
+				echo $to >"$cpu" || echo "BAD: $cpu does not become $to"
+				sleep $((RANDOM % 4))
+			done
+			n=$((n + 1))
+		done
+	done
+	echo "$n times a CPU went and came"
+}
+if [ -n "$hotplug" ]; then
+	hotplug &
+	hotplug=$!
+fi
+
 for ((round = 1; round <= rounds; round++)); do
 	[ $((round % 10)) -ne 0 ] || echo "round $round"
 	rand 16
@@ -225,6 +244,10 @@ put /proc/sys/kernel/stack_tracer_enabled 0
 [ -z "$probing" ] || probe
 # shellcheck disable=SC2086
 kill $pids
+if [ -n "$hotplug" ]; then
+	touch /tmp/online
+	wait "$hotplug"
+fi
 for ((i = 0; i < N; i++)); do
 	put "instances/m$i/set_ftrace_filter" ''
 	put "instances/m$i/set_ftrace_notrace" ''
