@@ -62,12 +62,14 @@ module_of_functions() {
 		>"$LOGS/module.build" 2>&1 || die "the module does not build; see $LOGS/module.build"
 }
 
-# emulate LOG BUILD INIT ARG...: boots that, time is instructions, until it goes down. $cpus, if set, is how
-# many CPUs it has: they take turns, and time is what all of them execute.
+# The guest's CPUs, of which one runs at a time, its memory, and how many seconds it may take
+cpus=1 memory=1G longest=5400
+
+# emulate LOG BUILD INIT ARG...: boots that, time is instructions, until it goes down.
 emulate() {
 	rm -f "$1"
-	timeout --foreground "${longest:-5400}" "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
-		-smp "${cpus:-1}" -m "${memory:-1G}" -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
+	timeout --foreground "$longest" "${machine[@]}" -cpu max -accel tcg,thread=single -icount shift=0,sleep=off \
+		-smp "$cpus" -m "$memory" -nodefaults -display none -no-reboot -kernel "$BUILD_DIR/build/$2/$image" \
 		-initrd "$work/$3.cpio" -serial "file:$1" -rtc base=2000-01-01,clock=vm \
 		-append "console=$console norandmaps nokaslr panic=-1 ${*:4}" >"${1%.log}.qemu" 2>&1 || true
 }

@@ -8,24 +8,27 @@
 # Prints, for each time that a change is made, "changes: KIND BESIDE TIME SYNCS": how many
 # microseconds the write or the program took that made it, and how many times that had all
 # CPUs synchronised (do_sync_core() is traced and counted). The TIME of KIND "stack" is what
-# one stack trace takes, in nanoseconds. On a kernel that counts what is done with locks, there follow how long
-# ftrace_lock was held at most, how long interrupts were off at most, in microseconds, and how many kilobytes
-# less are free. At the end, processes fork and exit there, one on each CPU, without a tracer and with function_graph on
-# all functions: "changes: forks NR TRACER TIME", and "changes: lock NAME TRACER ACQUISITIONS CONTENTIONS".
+# one stack trace takes, in nanoseconds.
+#
+# With LOCKS=y, on a kernel with LOCK_STAT, there follow how long ftrace_lock was held at most, how long
+# interrupts were off at most, in microseconds, and how many kilobytes less are free two seconds later than
+# before; for a tracer that leaves, than before it joined. At the end, as many processes as there are CPUs fork
+# and wait in a loop, before function_graph traces all functions and while it does: "changes: forks NR TRACER
+# TIME", and "changes: lock NAME TRACER ACQUISITIONS CONTENTIONS".
 #
 # The tracers are instances with the function tracer that record nothing. The others trace
 # everything but what is in set_ftrace_notrace, so that they trace a module that is loaded,
 # too. What runs while a change is made is found out in rehearsals, and is not traced: the
 # figures are those of the change, not of calls that are traced while it is made.
 
-# What the kernel's command line has as NAME=VALUE is in the environment. SHARED may be "all", which is all but
-# 64 that unrelated filters get.
+# What the kernel's command line has as NAME=VALUE is in the environment. SHARED may be "all": all idle functions
+# but 64, which unrelated filters get.
 nr_shared=${SHARED:-6600}	# how many functions the others trace
 nr_combos=${COMBOS:-1000}	# how many combinations of others trace functions in the last case
 repeated=${REPEATED:-3}
 besides=${BESIDES:-1,3,8,31}
 nr_forks=25	# on each CPU
-locks=''	# whether what is done with locks is counted
+locks=''	# becomes $LOCKS when the rehearsals are over
 nr_bits=1	# how many others have that many combinations
 while [ $((1 << nr_bits)) -lt "$nr_combos" ]; do
 	nr_bits=$((nr_bits + 1))
@@ -80,22 +83,23 @@ memory() {
 # held: how long ftrace_lock was held at most since lock_stat was cleared, to $us.
 held() {
 	local name rest
-	us=0
+	us=''
 	while read -r name rest; do
 		# shellcheck disable=SC2086
 		[ "$name" != ftrace_lock: ] || { set -- $rest && us=${10%.*}; }
 	done </proc/lock_stat
+	[ -n "$us" ] || fail "no ftrace_lock in lock_stat"
 }
 
 # timed KIND COMMAND...: prints what COMMAND takes.
 timed() {
-	local kind=$1 before start end more='' us kb old off
+	local kind=$1 before start end us kb off
 	shift
 	if [ -n "$locks" ]; then
 		put /proc/lock_stat 0
 		put $tracing/tracing_max_latency 0
 		memory
-		old=$kb
+		[ "$kind" = leave ] || old=$kb
 	fi
 	count
 	before=$syncs
@@ -105,13 +109,12 @@ timed() {
 	count
 	if [ -n "$locks" ]; then
 		read -r off <$tracing/tracing_max_latency
-		memory
 		held
-		more=" $us $off $((old - kb))"
 	fi
-	echo "changes: $kind $beside $((${end/./} - ${start/./})) $((syncs - before))$more"
 	# What a change has left behind goes after a second, and a tracer that stops then waits for that, too
 	sleep 2
+	[ -z "$locks" ] || memory
+	echo "changes: $kind $beside $((${end/./} - ${start/./})) $((syncs - before))${locks:+ $us $off $((old - kb))}"
 }
 
 # changes BESIDE NR: makes each change, takes it back, and does so again; NR others trace all
@@ -164,24 +167,25 @@ stack() {
 	done
 }
 
-# forks TRACER: processes fork and exit, at once on all CPUs. TRACER says only what is on.
+# forks TRACER: as many processes as there are CPUs fork and wait in a loop. TRACER only says what is on.
 forks() {
-	local nr=0 start end
+	local nr start end cpus times
+	cpus=$(seq "$(grep -c ^processor /proc/cpuinfo)")
+	times=$(seq $nr_forks)
 	put /proc/lock_stat 0
 	start=$EPOCHREALTIME
-	while [ "$nr" -lt "$(grep -c ^processor /proc/cpuinfo)" ]; do
-		for i in $(seq $nr_forks); do (:); done &
-		nr=$((nr + 1))
+	for nr in $cpus; do
+		for i in $times; do (:); done &
 	done
 	wait
 	end=$EPOCHREALTIME
 	nr=$((nr * nr_forks))
 	echo "changes: forks $nr $1 $((${end/./} - ${start/./}))"
 	# The last twelve fields are numbers. A name may have spaces.
-	awk -v nr=$nr -v tracer="$1" 'match($0, /: +[0-9]+ +[0-9]+ /) {
+	awk -v tracer="$1" 'match($0, /: +[0-9]+ +[0-9]+ /) {
 		name = substr($0, 1, RSTART - 1)
-		gsub(/ /, "", name)
-		if ($(NF - 4) >= nr || $(NF - 10) > 0)
+		gsub(/ |-[RW]$/, "", name)
+		if ($(NF - 4) > 0)
 			print "changes: lock", name, tracer, $(NF - 4), $(NF - 10)
 	}' /proc/lock_stat
 }
@@ -230,16 +234,17 @@ stop_combos() {
 	done
 }
 
-# idle: finds the functions that the profile does not have, and among them those that are to
+# idle: finds the functions that no profile so far has, and among them those that are to
 # be shared, spread evenly. Functions go by their numbers, as by name each is looked for among
 # all of them. The profile has the first 30 characters of the names.
 idle() {
 	local share=$nr_shared
+	cat $tracing/trace_stat/function* >>/ran
 	awk 'FILENAME != file { file = FILENAME; nr = 0 }
 		{ nr++ }
-		FILENAME ~ /trace_stat/ { ran[$1] = 1; next }
+		FILENAME == "/ran" { ran[$1] = 1; next }
 		!(substr($1, 1, 30) in ran) && $1 !~ /^__ftrace_invalid/ { print nr, $1 }' \
-		$tracing/trace_stat/function* $tracing/available_filter_functions >/idle
+		/ran $tracing/available_filter_functions >/idle
 	rm -f /shared /spare
 	[ "$share" != all ] || share=$(($(grep -c . /idle) - 64))
 	awk -v share="$share" -v all="$(grep -c . /idle)" '
@@ -277,18 +282,18 @@ total=$(grep -c . $tracing/available_filter_functions)
 seq "$total" >/all
 seq 100 >/shared
 put $tracing/kprobe_events 'p:changes/probe vfs_fallocate'
-put $tracing/function_profile_enabled 1
 repeat=1
 for i in 1 2; do
+	put $tracing/function_profile_enabled 1
 	cat /shared >new/set_ftrace_filter
 	combos /shared
 	exec 3</all 4</shared
 	stack rehearsal
 	changes rehearsal $((nr_bits + 1))
+	put $tracing/function_profile_enabled 0
 	idle
 	stop_combos
 done
-put $tracing/function_profile_enabled 0
 repeat=$repeated
 exec 3</spare 4</shared
 echo "changes: about all: $total functions, $(grep -c . /idle) of them idle, $(grep -c . /shared) shared"
@@ -309,10 +314,10 @@ put $tracing/events/changes/enable 0
 [ -n "$f" ] || fail "no function for a kprobe"
 
 stack 1-set
-if [ -e /proc/lock_stat ]; then
+if [ -n "${LOCKS:-}" ]; then
 	locks=y
 	put $tracing/options/function-trace 0
-	put $tracing/current_tracer irqsoff
+	put $tracing/current_tracer irqsoff || fail "no irqsoff"
 fi
 nr_others=0
 for nr in $(echo "$besides" | tr , " "); do
@@ -333,7 +338,7 @@ if [ -n "$locks" ]; then
 	put $tracing/tracing_on 0
 	put $tracing/current_tracer nop
 	forks none
-	put $tracing/current_tracer function_graph
+	put $tracing/current_tracer function_graph || fail "no function_graph"
 	forks graph
 	put $tracing/current_tracer nop
 fi

@@ -545,12 +545,12 @@ static void keep(const char *steps, int places)
 	print(line);
 }
 
-/* Prints a step, and does it. */
-static void take(const char *step)
+/* Prints a step, and does it. Returns whether it was refused. */
+static int take(const char *step)
 {
 	static char before[2][600];
 	static char line[66000];
-	int places;
+	int places, refused;
 
 	snprintf(shared->now[worker].step, sizeof(shared->now[worker].step), "%s", step);
 	shared->now[worker].since = shared->clock;
@@ -558,13 +558,14 @@ static void take(const char *step)
 	print(line);
 	/* What can be interrupted is no hang */
 	alarm(30);
-	if (!run(step))
+	refused = run(step) != 0;
+	if (!refused)
 		__atomic_add_fetch(&shared->accepted, 1, __ATOMIC_RELAXED);
 	alarm(0);
 	__atomic_add_fetch(&shared->steps, 1, __ATOMIC_RELAXED);
 	shared->now[worker].since = 0;
 	if (!cover)
-		return;
+		return refused;
 	places = cover_new();
 	if (places) {
 		snprintf(line, sizeof(line), "%s%s%s", before[0], before[1], step);
@@ -574,6 +575,44 @@ static void take(const char *step)
 	before[1][0] = 0;
 	if (strlen(step) < sizeof(before[1]) / 3)
 		sprintf(before[1], "%s\t", step);
+	return refused;
+}
+
+/*
+ * Takes a step. A filter that it makes wide becomes narrow when three more are taken: while a debug kernel traces all it
+ * does, hardly any step ends.
+ */
+static void take_new(const char *step)
+{
+	static struct {
+		char	file[80], fd;
+		int	left;
+	} wide[4];
+	char narrow[100], fd = !strncmp(step, "exec ", 5) ? step[5] : 0;
+	const char *file = strrchr(step, '>');
+	int refused = take(step);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wide); i++) {
+		if (!wide[i].left || --wide[i].left)
+			continue;
+		/* It is in use from when it is closed */
+		sprintf(narrow, "exec %c>&-", wide[i].fd);
+		if (wide[i].fd)
+			take(narrow);
+		sprintf(narrow, "echo 'vfs_write'>%s", wide[i].file);
+		take(narrow);
+	}
+	if (!file || !strstr(file, "set_ftrace_filter") || strlen(file) >= sizeof(wide[0].file))
+		return;
+	/* What is refused has emptied it, too */
+	if (strncmp(step, "echo '*'", 8) && (file[-1] == '>' || !(fd || refused || !strncmp(step, "echo ''", 7))))
+		return;
+	for (i = 0; i < ARRAY_SIZE(wide) - 1 && wide[i].left; i++)
+		;
+	strcpy(wide[i].file, file + 1);
+	wide[i].fd = fd;
+	wide[i].left = 3;
 }
 
 /* Changes a kept step: the value that it writes, or the instance. */
@@ -621,7 +660,7 @@ static void take_kept(const char *kept, int varied)
 		strcpy(step, one);
 		if (varied && rnd(2))
 			vary(step);
-		take(step);
+		take_new(step);
 		for (unsigned int i = 0; i < ARRAY_SIZE(brief); i++)
 			if (strstr(step, brief[i][0]) && strrchr(step, '>'))
 				sprintf(after + strlen(after), "echo '%s'%s\t", brief[i][1], strrchr(step, '>'));
@@ -673,7 +712,7 @@ static void random_steps(void)
 			if (failing)
 				line = strndupa(line, strcspn(line, "\n"));
 			make(step, line);
-			take(step);
+			take_new(step);
 		}
 	}
 }
@@ -706,6 +745,9 @@ static void workload(int readers)
 	int fd, p[2], i = 0;
 	void *map;
 
+	/* On a debug kernel that traces all it does, little time would be left for the workers */
+	if (nice(10) < 0)
+		_exit(1);
 	for (;; i++) {
 		if (!fork()) {
 			map = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -24,6 +24,7 @@ bad() {
 # dead: ENODEV is how ftrace says that it found itself broken, and gave up.
 dead() {
 	echo "BAD round $round: ftrace has disabled itself"
+	touch /tmp/online
 	# shellcheck disable=SC2086
 	kill $pids
 	exit 1
@@ -172,7 +173,7 @@ load() {
 load 1 & pids=$!
 load 2 & pids="$pids $!"
 
-# Online and offline, each for up to 3 s: while much is traced, a CPU takes longer than that to come.
+# Each state lasts up to 3 s: with shorter ones, CPUs that come take all the time while much is traced.
 hotplug() {
 	local cpu to n=0
 	while [ ! -e /tmp/online ]; do
