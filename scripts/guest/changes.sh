@@ -337,6 +337,8 @@ stop_combos
 if [ -n "$locks" ]; then
 	put $tracing/tracing_on 0
 	put $tracing/current_tracer nop
+	# What the others have left behind is freed meanwhile
+	sleep 5
 	forks none
 	put $tracing/current_tracer function_graph || fail "no function_graph"
 	forks graph

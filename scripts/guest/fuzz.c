@@ -600,7 +600,7 @@ static void take_new(const char *step)
 		sprintf(narrow, "exec %c>&-", wide[i].fd);
 		if (wide[i].fd)
 			take(narrow);
-		sprintf(narrow, "echo 'vfs_write'>%s", wide[i].file);
+		sprintf(narrow, "echo 'vfs_write'>%.79s", wide[i].file);
 		take(narrow);
 	}
 	if (!file || !strstr(file, "set_ftrace_filter") || strlen(file) >= sizeof(wide[0].file))
