@@ -806,7 +806,7 @@ static void undo(void)
 		"echo ''>%sset_ftrace_notrace_pid", "echo ''>%sset_graph_function", "echo ''>%sset_graph_notrace",
 	}, * const triggers[] = { "!traceoff", "!snapshot", "!stacktrace", "!hist:keys=common_pid" };
 	const char *dirs[] = { "", "instances/a/", "instances/b/", "instances/c/" };
-	char step[200], name[64], *rest, *list, functions[200];
+	char step[200], name[64], *rest, *list, functions[2000];
 	unsigned int i, j, n, tries;
 	FILE *f;
 
@@ -853,6 +853,10 @@ static void undo(void)
 		printf("kept %s", step);
 		return;
 	}
+	/* By whom, the rest of the lines says */
+	f = fopen("enabled_functions", "r");
+	while (f && fgets(functions, sizeof(functions), f))
+		printf("left %s", functions);
 	snprintf(step, sizeof(step), "%u, %s", n, name);
 	complain("WARNING: functions are traced at the end", step);
 }
