@@ -7,8 +7,8 @@
 #
 # WHAT (function_graph, function_stat or function) runs in the instances m0..m7; the function profiler, the
 # top instance's tracers, kprobes, kretprobes, fprobes, the stack tracer and modules come and go
-# beside it, and with "hotplug" all CPUs but the first, one at a time. Traces of function_graph are left in /out for scripts/graphcheck. Every line that
-# begins with "BAD" is something that was found wrong; the last line is "done".
+# beside it, and with "hotplug" all CPUs but the first, one at a time. Traces of function_graph are
+# left in /out for scripts/graphcheck. Every line that begins with "BAD" is something that was found wrong; the last line is "done".
 
 what=$1 rounds=$2 RANDOM=$3 hotplug=${4:-}
 T=/sys/kernel/tracing
