@@ -786,7 +786,6 @@ static void undo(void)
 		"echo '1'>/proc/sys/kernel/ftrace_enabled",
 		"echo '0'>/proc/sys/kernel/stack_tracer_enabled",
 		"echo '0'>function_profile_enabled",
-		"echo 'trace'>function_tracers",
 		"echo '0'>events/enable",
 		"echo '0'>/sys/kernel/livepatch/livepatch_sample/enabled",
 		"rmdir instances/a", "rmdir instances/b", "rmdir instances/c",
@@ -810,6 +809,8 @@ static void undo(void)
 	unsigned int i, j, n, tries;
 	FILE *f;
 
+	/* The filter files are this one's */
+	run("echo 'trace'>function_tracers");
 	for (i = 0; i < ARRAY_SIZE(dirs); i++)
 		for (j = 0; j < ARRAY_SIZE(in_each); j++) {
 			snprintf(step, sizeof(step), in_each[j], dirs[i]);
@@ -857,6 +858,11 @@ static void undo(void)
 	f = fopen("enabled_functions", "r");
 	while (f && fgets(functions, sizeof(functions), f))
 		printf("left %s", functions);
+	/* The commands of the top instance */
+	f = fopen("set_ftrace_filter", "r");
+	while (f && fgets(functions, sizeof(functions), f))
+		if (strchr(functions, ':'))
+			printf("left command %s", functions);
 	snprintf(step, sizeof(step), "%u, %s", n, name);
 	complain("WARNING: functions are traced at the end", step);
 }

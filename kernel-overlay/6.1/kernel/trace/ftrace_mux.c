@@ -447,13 +447,13 @@ unsigned int ftrace_mux_max_trampolines = 1024;
 /*
  * Create missing trampolines and slots, and make jumps lead to the trampolines of
  * the new sets.
- * Return: true if call sites have to be patched before some of the jumps.
+ * Return: true if functions whose set has not changed have to be patched, too.
  */
 static bool ftrace_mux_make_code(void)
 {
 	struct ftrace_set *set;
 	unsigned int nr = 0;
-	bool late;
+	bool all;
 
 	/* Sets without records are about to be retired */
 	list_for_each_entry(set, &ftrace_sets, list)
@@ -472,14 +472,19 @@ static bool ftrace_mux_make_code(void)
 	}
 
 	ftrace_mux_count_moved();
-	late = ftrace_mux_redirect_slots();
+	/* Others have to be patched before some of the jumps */
+	all = ftrace_mux_redirect_slots();
 
 	list_for_each_entry(set, &ftrace_sets, list) {
+		struct ftrace_slot *slot = set->slot;
+
 		if (!ftrace_set_make_slot(set))
 			ftrace_mux_need(FTRACE_MUX_CODE);
+		/* The functions of a single ops have become enough for a jump */
+		all |= set->slot != slot && set->nr == 1;
 	}
 
-	return late;
+	return all;
 }
 
 /* Free code and slots that no task can be using any more */
@@ -528,7 +533,8 @@ static void ftrace_mux_free_code_of(struct list_head *sets, struct list_head *sl
 bool ftrace_mux_prepare(void)
 {
 	enum ftrace_mux_state state = ftrace_mux_state;
-	bool patch = false;
+	bool all = false;
+	bool patch;
 
 	if (unlikely(ftrace_is_dead()))
 		return false;
@@ -540,11 +546,11 @@ bool ftrace_mux_prepare(void)
 			ftrace_mux_limited = FTRACE_MUX_IDLE;
 		if (state == FTRACE_MUX_TRACK)
 			ftrace_mux_track();
-		patch = ftrace_mux_make_code();
+		all = ftrace_mux_make_code();
 		/* Functions that have not moved do not call the new code yet */
-		patch |= state >= FTRACE_MUX_CODE;
+		all |= state >= FTRACE_MUX_CODE;
 	}
-	patch |= ftrace_mux_update_funcs();
+	patch = ftrace_mux_update_funcs(all);
 	ftrace_mux_prepared = true;
 
 	/*
@@ -606,7 +612,7 @@ void ftrace_mux_finish(void)
 	    unlikely(ftrace_is_dead()))
 		return;
 
-	ftrace_mux_update_funcs();
+	ftrace_mux_update_funcs(false);
 	ftrace_mux_redirect_late_slots();
 	ftrace_mux_retire_slots(&ftrace_slots_retired);
 

@@ -33,6 +33,9 @@ static LIST_HEAD(ftrace_mux_changed_funcs);
 /* Functions that are not in the table any more */
 static LIST_HEAD(ftrace_mux_removed_funcs);
 
+unsigned long ftrace_mux_patch_first;
+unsigned long ftrace_mux_patch_last;
+
 bool ftrace_mux_prepared;
 
 struct ftrace_set ftrace_no_set = {
@@ -597,16 +600,16 @@ struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_site_changes - should a call site point to another ops?
+ * __ftrace_mux_site_changes - should a call site point to another ops?
  * @rec:	record of the function
  *
  * Always false outside of ftrace_mux_prepare() and ftrace_mux_finish(): the
- * former finds out by itself whether there are such call sites.
+ * former finds out by itself whether there are such call sites, and where.
  *
  * Context: ftrace_lock held.
  * Return: true if the call site has to be patched because of its set.
  */
-bool ftrace_mux_site_changes(struct dyn_ftrace *rec)
+bool __ftrace_mux_site_changes(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_func *func;
 
@@ -651,14 +654,17 @@ static bool ftrace_mux_needs_patch(struct ftrace_mux_func *func)
 
 /**
  * ftrace_mux_update_funcs - make the list function use sets that have changed
+ * @all:	functions whose set has not changed may have to be patched, too
  *
  * Context: ftrace_lock held.
- * Return: true if call sites have to be patched because of these changes.
+ * Return: true if call sites have to be patched because of these changes, or @all.
  */
-bool ftrace_mux_update_funcs(void)
+bool ftrace_mux_update_funcs(bool all)
 {
 	struct ftrace_mux_func *func, *next;
-	bool patch = false;
+
+	ftrace_mux_patch_first = all ? 0 : ULONG_MAX;
+	ftrace_mux_patch_last = all ? ULONG_MAX : 0;
 
 	list_for_each_entry_safe(func, next, &ftrace_mux_changed_funcs, changed) {
 		/* Keep what is known of a call site that is yet to be patched */
@@ -669,8 +675,11 @@ bool ftrace_mux_update_funcs(void)
 		list_del_init(&func->changed);
 		/* Pairs with READ_ONCE() in ftrace_mux_find_set() */
 		smp_store_release(&func->called, func->set ?: &ftrace_no_set);
-		patch |= ftrace_mux_needs_patch(func);
+		if (!ftrace_mux_needs_patch(func))
+			continue;
+		ftrace_mux_patch_first = min(ftrace_mux_patch_first, func->ip);
+		ftrace_mux_patch_last = max(ftrace_mux_patch_last, func->ip);
 	}
 
-	return patch;
+	return ftrace_mux_patch_first <= ftrace_mux_patch_last;
 }
