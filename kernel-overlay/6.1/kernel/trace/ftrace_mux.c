@@ -335,6 +335,15 @@ static bool ftrace_rec_is_new(struct dyn_ftrace *rec)
 	return ftrace_rec_count(rec) == 1 && ftrace_mux_state != FTRACE_MUX_TRACK;
 }
 
+unsigned long ftrace_mux_changed_first = ULONG_MAX;
+unsigned long ftrace_mux_changed_last;
+
+static void ftrace_mux_rec_changed(struct dyn_ftrace *rec)
+{
+	ftrace_mux_changed_first = min(ftrace_mux_changed_first, rec->ip);
+	ftrace_mux_changed_last = max(ftrace_mux_changed_last, rec->ip);
+}
+
 /**
  * ftrace_mux_join - add an ops to the set of a function
  * @rec:	record of the function, with a count that already includes @ops
@@ -347,6 +356,7 @@ void ftrace_mux_join(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
 	struct ftrace_set *set = ftrace_func_set(func);
 
+	ftrace_mux_rec_changed(rec);
 	if (set || ftrace_rec_is_new(rec))
 		ftrace_rec_set_set(rec, func, ftrace_set_next(set, ops, true));
 }
@@ -363,6 +373,7 @@ void ftrace_mux_leave(struct dyn_ftrace *rec, struct ftrace_ops *ops)
 	struct ftrace_mux_func *func = ftrace_mux_find(rec->ip);
 	struct ftrace_set *set = ftrace_func_set(func);
 
+	ftrace_mux_rec_changed(rec);
 	if (set)
 		ftrace_rec_set_set(rec, func, ftrace_set_next(set, ops, false));
 }
@@ -472,7 +483,7 @@ static bool ftrace_mux_make_code(void)
 	}
 
 	ftrace_mux_count_moved();
-	/* Others have to be patched before some of the jumps */
+	/* Call sites of unchanged functions are patched before late jumps are redirected */
 	all = ftrace_mux_redirect_slots();
 
 	list_for_each_entry(set, &ftrace_sets, list) {
@@ -480,7 +491,7 @@ static bool ftrace_mux_make_code(void)
 
 		if (!ftrace_set_make_slot(set))
 			ftrace_mux_need(FTRACE_MUX_CODE);
-		/* The functions of a single ops have become enough for a jump */
+		/* A jump that is made for a single ops is for all its functions */
 		all |= set->slot != slot && set->nr == 1;
 	}
 
@@ -550,7 +561,11 @@ bool ftrace_mux_prepare(void)
 		/* Functions that have not moved do not call the new code yet */
 		all |= state >= FTRACE_MUX_CODE;
 	}
-	patch = ftrace_mux_update_funcs(all);
+	if (all) {
+		ftrace_mux_changed_first = 0;
+		ftrace_mux_changed_last = ULONG_MAX;
+	}
+	patch = ftrace_mux_update_funcs() || all;
 	ftrace_mux_prepared = true;
 
 	/*
@@ -612,7 +627,7 @@ void ftrace_mux_finish(void)
 	    unlikely(ftrace_is_dead()))
 		return;
 
-	ftrace_mux_update_funcs(false);
+	ftrace_mux_update_funcs();
 	ftrace_mux_redirect_late_slots();
 	ftrace_mux_retire_slots(&ftrace_slots_retired);
 

@@ -194,7 +194,7 @@ void ftrace_mux_update_bits(unsigned long user, struct ftrace_ops *ops,
 void ftrace_mux_change_func(struct ftrace_mux_func *func, struct ftrace_set *set);
 void ftrace_mux_remove_func(struct ftrace_mux_func *func);
 void ftrace_mux_free_func(struct ftrace_mux_func *func);
-bool ftrace_mux_update_funcs(bool all);
+bool ftrace_mux_update_funcs(void);
 void ftrace_mux_take_removed_funcs(struct list_head *funcs);
 void ftrace_set_init(struct ftrace_set *set);
 void ftrace_set_reset(struct ftrace_set *set);

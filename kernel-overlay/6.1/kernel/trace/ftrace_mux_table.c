@@ -33,9 +33,6 @@ static LIST_HEAD(ftrace_mux_changed_funcs);
 /* Functions that are not in the table any more */
 static LIST_HEAD(ftrace_mux_removed_funcs);
 
-unsigned long ftrace_mux_patch_first;
-unsigned long ftrace_mux_patch_last;
-
 bool ftrace_mux_prepared;
 
 struct ftrace_set ftrace_no_set = {
@@ -600,16 +597,16 @@ struct ftrace_ops *ftrace_mux_site_ops(struct dyn_ftrace *rec)
 }
 
 /**
- * __ftrace_mux_site_changes - should a call site point to another ops?
+ * ftrace_mux_site_changes - should a call site point to another ops?
  * @rec:	record of the function
  *
  * Always false outside of ftrace_mux_prepare() and ftrace_mux_finish(): the
- * former finds out by itself whether there are such call sites, and where.
+ * former finds out by itself whether there are such call sites.
  *
  * Context: ftrace_lock held.
  * Return: true if the call site has to be patched because of its set.
  */
-bool __ftrace_mux_site_changes(struct dyn_ftrace *rec)
+bool ftrace_mux_site_changes(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_func *func;
 
@@ -654,17 +651,14 @@ static bool ftrace_mux_needs_patch(struct ftrace_mux_func *func)
 
 /**
  * ftrace_mux_update_funcs - make the list function use sets that have changed
- * @all:	functions whose set has not changed may have to be patched, too
  *
  * Context: ftrace_lock held.
- * Return: true if call sites have to be patched because of these changes, or @all.
+ * Return: true if call sites have to be patched because of these changes.
  */
-bool ftrace_mux_update_funcs(bool all)
+bool ftrace_mux_update_funcs(void)
 {
 	struct ftrace_mux_func *func, *next;
-
-	ftrace_mux_patch_first = all ? 0 : ULONG_MAX;
-	ftrace_mux_patch_last = all ? ULONG_MAX : 0;
+	bool patch = false;
 
 	list_for_each_entry_safe(func, next, &ftrace_mux_changed_funcs, changed) {
 		/* Keep what is known of a call site that is yet to be patched */
@@ -675,11 +669,8 @@ bool ftrace_mux_update_funcs(bool all)
 		list_del_init(&func->changed);
 		/* Pairs with READ_ONCE() in ftrace_mux_find_set() */
 		smp_store_release(&func->called, func->set ?: &ftrace_no_set);
-		if (!ftrace_mux_needs_patch(func))
-			continue;
-		ftrace_mux_patch_first = min(ftrace_mux_patch_first, func->ip);
-		ftrace_mux_patch_last = max(ftrace_mux_patch_last, func->ip);
+		patch |= ftrace_mux_needs_patch(func);
 	}
 
-	return ftrace_mux_patch_first <= ftrace_mux_patch_last;
+	return patch;
 }
