@@ -6,7 +6,7 @@
  *        fuzz [/ordered] FILE... [PLANT]
  *
  * Three workers take steps at once while two other processes call what is traced, fork and read
- * traces. Two thirds of the steps are valid, the others nearly so or senseless. A step is a line of
+ * traces, and a third one counts calls. Two thirds of the steps are valid, the others nearly so or senseless. A step is a line of
  * text, which depends on the seed and on the worker alone if the kernel has no KCOV; all but "perf" are
  * valid sh in /sys/kernel/tracing. Each is printed before it runs, as "TIME WORKER STEP". FILE has such lines: its
  * steps start in the order of the lines, each in the worker it names, and, with /ordered, when the step
@@ -18,9 +18,8 @@
  * between them. Half of all further steps are varied from such sequences. CORPUS has those of former
  * runs, a line each.
  *
- * A step that takes too long, and functions that are still traced when everything has been undone,
- * are written to the kernel's log; "kept" is what could not be undone. The last line is "done STEPS
- * ACCEPTED PLACES". With PLANT, a certain pair of steps writes a warning to the log: it proves that a finding
+ * A step that takes too long, a call that goes wrong or is not counted, and what stays when everything has
+ * been undone are written to the kernel's log. The last line is "done STEPS ACCEPTED PLACES SECONDS". With PLANT, a certain pair of steps writes a warning to the log: it proves that a finding
  * is seen and reduced.
  *
  * What the steps leave out, as it ends a run and finds nothing:
@@ -41,6 +40,7 @@
 #include <ftw.h>
 #include <linux/kcov.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@
 #define TOO_LONG	280	/* s; registering on all functions of a debug kernel with KCOV can take over 120 */
 #define STR(a)		#a
 #define XSTR(a)		STR(a)
-#define COVER_SIZE	(1 << 16)	/* entries; a step that calls what is traced may fill them */
+#define COVER_SIZE	(1 << 20)	/* entries; a step that calls what is traced may fill them */
 #define REACHED_BITS	20
 #define NR_KEPT		1024
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -72,15 +72,20 @@ static const char * const words[128] = {
 	['i'] = "||instances/a/|instances/a/|instances/b/|instances/c/",
 	['j'] = "|instances/a/|instances/b/",
 	['g'] = "vfs_*|vfs_*|do_sys*|*mmap*|kmem_cache_*|d_*|*_timer*|wake_up_*|exit_*|mutex_*lock|my_*|"
-		"__x64_sys_*|*page_fault*|tick_*|rcu_*|simple_*|vfs_[rw]*|v?s_*|*_clone",
+		"__x64_sys_*|*page_fault*|tick_*|rcu_*|simple_*|vfs_[rw]*|v?s_*|*_clone|calls_*|calls_*",
 	['n'] = "vfs_read|vfs_read|vfs_write|vfs_open|schedule|kernel_clone|do_exit|wake_up_process|"
-		"handle_mm_fault|do_sys_openat2|copy_process|cmdline_proc_show|ksys_read|vfs_fstatat",
+		"handle_mm_fault|do_sys_openat2|copy_process|cmdline_proc_show|ksys_read|vfs_fstatat|"
+		"calls_recurse|calls_sleep|calls_never",
 	['m'] = "ftrace-direct|ftrace-direct-too|ftrace-direct-modify|ftrace-direct-multi|"
-		"ftrace-direct-multi-modify|sample-trace-array|trace_printk|livepatch-sample|trace-events-sample",
-	['k'] = "ftrace_direct|ftrace_direct_too|ftrace_direct_modify|ftrace_ops|*|no_such_module",
+		"ftrace-direct-multi-modify|sample-trace-array|trace_printk|livepatch-sample|trace-events-sample|"
+		"function-calls",
+	['k'] = "ftrace_direct|ftrace_direct_too|ftrace_direct_modify|ftrace_ops|function_calls|*|no_such_module",
+	/* The load and the workers, see fork_as(), and tasks of the kernel */
+	['p'] = "3001|3002|3001|3011|1|0",
 	['c'] = "1|2|5",
 	['d'] = "0|1|1|2|3|5|10|100|4095|65536|-1|99999999999|18446744073709551616|0x10|1e3",
 	['b'] = "0|1|1|2",
+	['s'] = "0|1",
 	['q'] = "0|1|2|3|4|5",
 	['f'] = "5|6|7|8",
 	['w'] = "set_ftrace_filter|set_ftrace_notrace|set_graph_function|set_graph_notrace|set_ftrace_pid",
@@ -92,7 +97,8 @@ static const char * const words[128] = {
 		"funcgraph-tail|funcgraph-proc|funcgraph-irqs|funcgraph-retval|funcgraph-retaddr|funcgraph-args|"
 		"funcgraph-overrun|funcgraph-cpu|funcgraph-duration|funcgraph-abstime|sleep-time|stat-hist|"
 		"overwrite|record-cmd|record-tgid|display-graph|latency-format|raw|bin|hex|verbose|userstacktrace|"
-		"irq-info|pause-on-trace|sym-addr|trace_printk_dest|copy_trace_marker|fields|no_such_option",
+		"irq-info|pause-on-trace|sym-addr|trace_printk_dest|copy_trace_marker|fields|no_such_option|"
+		"funcgraph-entries|funcgraph-entries|funcgraph-retval-hex|funcgraph-overhead|context-info|print-parent",
 	['r'] = "trace|trace|trace_pipe|set_ftrace_filter|set_ftrace_notrace|set_ftrace_pid|"
 		"set_graph_function|set_graph_notrace|trace_options|error_log|snapshot|per_cpu/cpu1/trace|"
 		"per_cpu/cpu0/stats|trace_clock|available_tracers|per_cpu/cpu0/trace_pipe_raw|function_stat_sort|muted_functions|max_call_rate",
@@ -101,7 +107,7 @@ static const char * const words[128] = {
 		"available_filter_functions|dyn_ftrace_total_info|kprobe_profile|saved_cmdlines",
 };
 
-#define FILTER	"%g|%g|%n|%n|!%g|!%n|%n %g|%g:mod:%k|!%g:mod:%k|%n:%t|!%n:%t|%d|nothing|"
+#define FILTER	"%g|%g|%n|%n|!%g|!%n|%n %g|%g:mod:%k|!%g:mod:%k|%n:%t|!%n:%t|%g:%t|!%g:%t|%d|nothing|"
 
 /*
  * A template of steps, one for each line. "W>FILE", a tab and words writes one of the words to FILE;
@@ -117,54 +123,65 @@ static const struct {
 	{ 1, "w>%jset_ftrace_filter\t|*|no_such_*\n%!\n%!\n%!\nw>%Jset_ftrace_filter\t%n" },
 	{ 6, "W%x%iset_ftrace_notrace\t" FILTER },
 	{ 12, "W>%icurrent_tracer\tnop|function|function|function_graph|function_graph|function_stat|function_stat|"
-		"wakeup|irqsoff|blk" },
+		"wakeup|irqsoff|blk|wakeup_rt|preemptirqsoff|preemptoff" },
 	{ 5, "W%x%iset_graph_function\t%g|%n|%n|!%n|" },
 	{ 4, "W%x%iset_graph_notrace\t%g|%n|!%n|" },
 	{ 3, "W>%imax_graph_depth\t%d" },
-	{ 3, "W>%imax_call_rate\t%d|0|10|1000|" },
-	{ 2, "W>%imuted_functions\t%g|%n||" },
+	/* Most instances should trace the load most of the time */
+	{ 3, "W>%imax_call_rate\t%d|0|0|0|1000|100000|" },
+	{ 2, "W>%imuted_functions\t|||%g|%n" },
+	{ 2, "w>%jmax_call_rate\t1|10\n%!\n%!\nw>%Jmax_call_rate\t0\nw>%Jmuted_functions\t" },
 	{ 2, "W>%ifunction_stat_sort\ttotal|self|calls|average|max|name|%d|" },
 	{ 2, "W>%ioptions/stat-hist\t%b" },
 	{ 2, "W>%iper_cpu/cpu1/trace\tx" },
-	{ 3, "W%x%iset_ftrace_pid\t%d|%d|" },
-	{ 2, "W%x%iset_ftrace_notrace_pid\t%d|%d|" },
+	{ 3, "W%x%iset_ftrace_pid\t%p|%p|%d||" },
+	{ 2, "W%x%iset_ftrace_notrace_pid\t%p|%d|||" },
 	{ 2, "W%x%iset_event_pid\t%d|" },
 	{ 4, "W>%itrace_options\t%o|no%o" },
 	{ 5, "W>%ioptions/%o\t%b" },
 	{ 2, "W>%itrace_clock\tlocal|global|counter|uptime|perf|x86-tsc|mono|boot" },
 	{ 3, "w>%ibuffer_size_kb\t1|8|64|300|999|0|-1|x|99999999999" },
+	{ 2, "w>%iper_cpu/cpu1/buffer_size_kb\t1|64|300" },
+	{ 2, "W>%ibuffer_subbuf_size_kb\t4|8|16|64|0|x" },
+	{ 2, "W>%iper_cpu/cpu0/snapshot\t%b" },
 	{ 3, "W>%itracing_on\t%b" },
 	{ 3, "W>%itracing_cpumask\t1|2|3|3|0|ffffffff|x" },
 	{ 3, "W>%isnapshot\t%b" },
 	{ 2, "W>%itrace\t|x" },
 	{ 2, "W>%itrace_marker\tx|%g" },
-	{ 2, "W>%itracing_thresh\t0|%d\nw>%Itracing_thresh\t0" },
+	{ 2, "W>tracing_thresh\t0|%d\n%!\n%!\nw>tracing_thresh\t0" },
 	{ 4, "W>function_profile_enabled\t%b" },
 	{ 3, "W>function_tracers\ttrace|trace|trace_profile|stack_trace" },
 	{ 2, "w>stack_trace_filter\t%g|%n" },
 	{ 2, "W>>stack_trace_filter\t%g|%n|!%g" },
 	{ 2, "W>stack_max_size\t0|%d" },
 	{ 3, "w>/proc/sys/kernel/stack_tracer_enabled\t%b" },
-	{ 1, "W>/proc/sys/kernel/ftrace_enabled\t0|%d\nw>/proc/sys/kernel/ftrace_enabled\t1" },
+	{ 1, "W>/proc/sys/kernel/ftrace_enabled\t0|%d\n%!\n%!\n%!\nw>/proc/sys/kernel/ftrace_enabled\t1" },
 	{ 1, "w>/proc/sys/kernel/ftrace_enabled\t%b" },
-	{ 8, "W>>kprobe_events\tp:fz/p%q %n|p:fz/p%q %n|r:fz/p%q %n|r:fz/p%q %n|-:fz/p%q|p:fz/p%q %n+%d|p:fz/p%q nothing|r%d:fz/p%q %n" },
+	{ 8, "W>>kprobe_events\tp:fz/p%q %n|p:fz/p%q %n|r:fz/p%q %n|r:fz/p%q %n|-:fz/p%q|p:fz/p%q %n+%d|p:fz/p%q nothing|r%d:fz/p%q %n|"
+		"r:fz/p%q %n $arg1 $retval|r:fz/p%q %n $arg1 $arg2 $arg3 $arg4 $arg5 $arg6|p:fz/p%q %n+9" },
+	{ 1, "w>/sys/kernel/debug/kprobes/enabled\t0\n%!\n%!\nw>/sys/kernel/debug/kprobes/enabled\t1" },
 	{ 6, "W>>dynamic_events\tf:fz/p%q %n|f:fz/p%q %n%%return|f:fz/p%q %n $arg1|p:fz/p%q %n|r:fz/p%q %n|"
-		"-:fz/p%q|-:fz/|t:fz/p%q sched_switch" },
+		"-:fz/p%q|-:fz/|t:fz/p%q sched_switch|f:fz/p%q %n%%return $arg1 $arg2 $retval" },
 	{ 8, "W>%ievents/fz/p%q/enable\t%b" },
 	{ 3, "W>%ievents/fz/enable\t%b" },
 	{ 2, "W>%ievents/fz/p%q/trigger\ttraceoff:%c|snapshot:%c|stacktrace:%c|hist:keys=common_pid" },
 	{ 3, "W>%ievents/%eenable\t%b" },
 	{ 2, "W%x%iset_event\tsched:sched_switch|!sched:sched_switch|*:mod:%k|sched:*|" },
 	{ 2, "W>%ievents/sched/sched_switch/filter\tprev_pid > %d|0|next_comm ~ \"f*\"" },
-	{ 2, "W>%ievents/sched/sched_switch/trigger\ttraceoff:%c|!traceoff|snapshot:%c|stacktrace:%c|hist:keys=next_pid" },
+	{ 2, "W>%ievents/sched/sched_switch/trigger\ttraceoff:%c|!traceoff|snapshot:%c|stacktrace:%c|hist:keys=next_pid|"
+		"hist:keys=next_pid:ts=common_timestamp|!hist:keys=next_pid:ts=common_timestamp" },
 	{ 4, "mkdir instances/%a\nw>instances/%A/set_ftrace_filter\t%g|%n" },
 	{ 3, "rmdir instances/%a" },
 	{ 4, "modprobe %m" },
-	{ 1, "modprobe ftrace-ops persist=1 nr_function_calls=9 nr_ops_relevant=%c nr_ops_irrelevant=%c" },
+	{ 1, "modprobe ftrace-ops persist=1 nr_function_calls=9 nr_ops_relevant=%c nr_ops_irrelevant=%c "
+		"save_regs=%s assist_recursion=%s assist_rcu=%s" },
+	{ 4, "modprobe function-calls\nw>/sys/module/function_calls/parameters/run\trecurse 2 60|recurse 1 200|"
+		"sleep 1 300|migrate 5|irq 9|never 2|nest 2 50" },
 	{ 1, "modprobe fprobe_example symbol=vfs_* stackdump=0 use_trace=1" },
 	{ 4, "rmmod %m\nw>/sys/kernel/livepatch/livepatch_sample/enabled\t%b" },
 	{ 2, "rmmod ftrace-ops\nrmmod fprobe_example" },
-	{ 1, "w>/sys/devices/system/cpu/cpu1/online\t0\nsleep 0.0%c\nw>/sys/devices/system/cpu/cpu1/online\t1" },
+	{ 1, "w>/sys/devices/system/cpu/cpu1/online\t0\n%!\n%!\n%!\nw>/sys/devices/system/cpu/cpu1/online\t1" },
 	/* Opening one traces all functions, too */
 	{ 1, "perf %f ftrace:function 'ip == %n || ip == vfs_write'" },
 	{ 1, "perf %f ftrace:function 'ip != %n'\n%!\nexec %F>&-" },
@@ -176,6 +193,9 @@ static const struct {
 	{ 3, "exec %f<%i%r" },
 	{ 3, "timeout 1 head -c 5000 <&%f >/dev/null" },
 	{ 8, "timeout 1 head -c 20000 <%i%r >/dev/null" },
+	/* In pieces, between which the tracer becomes another one */
+	{ 2, "exec %f<%jtrace\ntimeout 1 head -c 5000 <&%F >/dev/null\nw>%Jcurrent_tracer\tnop|function_stat|function_graph\n"
+		"timeout 1 head -c 5000 <&%F >/dev/null\nw>%Joptions/stat-hist\t%b\ntimeout 1 head -c 5000 <&%F >/dev/null" },
 	{ 6, "timeout 1 head -c 20000 <%y >/dev/null" },
 	{ 4, "(:)" },
 	{ 3, "sleep 0.0%c" },
@@ -184,7 +204,7 @@ static const struct {
 };
 
 static struct {
-	int		stop, next, steps, accepted, graphed, places, nr_kept;
+	int		stop, next, steps, accepted, graphed, places, nr_kept, enabling;
 	char		kept[NR_KEPT][600];
 	unsigned char	reached[1 << (REACHED_BITS - 3)];
 	/* Time without that in which the guest itself did not run: the host may be busy */
@@ -197,7 +217,7 @@ static struct {
 
 static uint64_t rng, *cover;
 static pid_t pids[NR_WORKERS];
-static int fds[NR_WORKERS][NR_FDS], worker, planting, ordered;
+static int fds[NR_WORKERS][NR_FDS], worker, planting, ordered, injecting;
 static const char *module;
 static char module_path[256];
 
@@ -451,7 +471,7 @@ static int run(const char *line)
 			ret = fd < 0 ? -1 : write(fd, value, n);
 			if (close_it && fd >= 0)
 				close(fd);
-		} while (ret < 0 && errno == ENOMEM && strstr(p, "/make-it-fail"));
+		} while (ret < 0 && errno == ENOMEM && (strstr(p, "/make-it-fail") || strstr(p, "/fail-nth")));
 		if (planting && ret > 0 && strstr(p, "current_tracer") && strstr(step, "'function_graph'"))
 			shared->graphed = 1;
 		if (planting && ret > 0 && shared->graphed && strstr(p, "max_graph_depth"))
@@ -550,7 +570,7 @@ static int take(const char *step)
 {
 	static char before[2][600];
 	static char line[66000];
-	int places, refused;
+	int places, refused, enabling;
 
 	snprintf(shared->now[worker].step, sizeof(shared->now[worker].step), "%s", step);
 	shared->now[worker].since = shared->clock;
@@ -558,7 +578,10 @@ static int take(const char *step)
 	print(line);
 	/* What can be interrupted is no hang */
 	alarm(30);
+	enabling = strstr(step, "/ftrace_enabled") != NULL;
+	__atomic_add_fetch(&shared->enabling, enabling, __ATOMIC_SEQ_CST);
 	refused = run(step) != 0;
+	__atomic_add_fetch(&shared->enabling, enabling, __ATOMIC_SEQ_CST);
 	if (!refused)
 		__atomic_add_fetch(&shared->accepted, 1, __ATOMIC_RELAXED);
 	alarm(0);
@@ -587,7 +610,7 @@ static void take_new(const char *step)
 	static struct {
 		char	file[80], fd;
 		int	left;
-	} wide[4];
+	} wide[16];
 	char narrow[100], fd = !strncmp(step, "exec ", 5) ? step[5] : 0;
 	const char *file = strrchr(step, '>');
 	int refused = take(step);
@@ -622,7 +645,8 @@ static void vary(char *step)
 	char value[8192], copy[600], *file;
 	size_t len;
 
-	if (sscanf(step, "echo '%599[^']'", copy) != 1)
+	/* Calls that are nested too deep are the end of any kernel */
+	if (strstr(step, "function_calls") || sscanf(step, "echo '%599[^']'", copy) != 1)
 		return;
 	len = sprintf(value, "%s", copy);
 	strcpy(copy, strrchr(step, '\'') + 1);
@@ -648,7 +672,7 @@ static void take_kept(const char *kept, int varied)
 	/* What must not stay so for long, and what it becomes */
 	static const char * const brief[][2] = {
 		{ "/make-it-fail", "0" }, { "/func_stack_trace", "0" }, { "tracing_thresh", "0" },
-		{ "/cpu1/online", "1" }, { "/ftrace_enabled", "1" },
+		{ "/cpu1/online", "1" }, { "/ftrace_enabled", "1" }, { "/kprobes/enabled", "1" }, { "/fail-nth", "0" },
 	};
 	static char step[66000];
 	char steps[sizeof(shared->kept[0])], after[1000] = "", *rest = steps, *one;
@@ -688,9 +712,18 @@ static void take_corpus(const char *corpus, double until)
 		fclose(f);
 }
 
+/* The ids are written to set_ftrace_pid */
+static pid_t fork_as(pid_t id)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&id, .set_tid_size = 1 };
+	pid_t pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	return pid < 0 ? fork() : pid;
+}
+
 static void random_steps(void)
 {
-	static char step[66000];
+	static char step[66000], nth[40];
 	unsigned int n, i, all = 0, failing;
 	char lines[400], *rest, *line;
 
@@ -707,12 +740,20 @@ static void random_steps(void)
 		strcpy(lines, templates[i].text);
 		for (rest = lines; (line = strsep(&rest, "\n")) && !shared->stop;) {
 			failing = strcmp(line, "%!") == 0;
-			while (failing && *line != 'W')
+			while (failing && *line != 'W' && strncmp(line, "mkdir ", 6) && strcmp(line, "(:)"))
 				line = (char *)templates[rnd(ARRAY_SIZE(templates))].text;
 			if (failing)
 				line = strndupa(line, strcspn(line, "\n"));
 			make(step, line);
+			/* Base warns if there is no memory to unregister a direct caller, ftrace-ops if it can't register */
+			failing = injecting && !rnd(4) && strncmp(step, "rmmod ", 6) && strcmp(step, "modprobe ftrace-ops");
+			if (failing) {
+				sprintf(nth, "echo '%u'>/proc/self/fail-nth", 1 + rnd(rnd(2) ? 8 : 60));
+				take(nth);
+			}
 			take_new(step);
+			if (failing)
+				take("echo '0'>/proc/self/fail-nth");
 		}
 	}
 }
@@ -741,31 +782,32 @@ static void replay(const char *file)
 static void workload(int readers)
 {
 	static const char * const pipes[] = { "trace_pipe", "instances/a/trace_pipe", "instances/b/trace" };
-	static char buf[65536];
-	int fd, p[2], i = 0;
+	static char buf[65536], copy[4096];
+	int fd, p[2], i = 0, status = 0, wrong = 0;
+	char name[20];
 	void *map;
 
 	/* On a debug kernel that traces all it does, little time would be left for the workers */
 	if (nice(10) < 0)
 		_exit(1);
-	for (;; i++) {
+	sprintf(name, "/tmp/fuzz%d", readers);
+	for (; !wrong; i++) {
 		if (!fork()) {
 			map = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			memset(map, 1, 65536);
 			_exit(0);
 		}
-		fd = open("/tmp/fuzz", O_RDWR | O_CREAT, 0600);
-		if (fd >= 0 && write(fd, buf, 4096) > 0 && pread(fd, buf, 4096, 0) > 0)
-			close(fd);
+		/* A function that returns something else, or to somewhere else, would show here */
+		memset(buf, i, sizeof(copy));
+		fd = open(name, O_RDWR | O_CREAT, 0600);
+		wrong |= write(fd, buf, sizeof(copy)) != sizeof(copy) ||
+			 pread(fd, copy, sizeof(copy), 0) != sizeof(copy) || memcmp(buf, copy, sizeof(copy)) || close(fd);
 		fd = open("/proc/cmdline", O_RDONLY);
 		if (fd >= 0 && read(fd, buf, 100) > 0)
 			close(fd);
-		if (!pipe(p)) {
-			if (write(p[1], buf, 10) > 0 && read(p[0], buf, 10) > 0)
-				close(p[0]);
-			close(p[1]);
-		}
-		wait(NULL);
+		wrong |= pipe(p) || write(p[1], name, sizeof(name)) != sizeof(name) ||
+			 read(p[0], copy, sizeof(copy)) != sizeof(name) || memcmp(copy, name, sizeof(name)) ||
+			 close(p[0]) || close(p[1]) || wait(&status) < 0 || status;
 		fd = readers ? open(pipes[i % ARRAY_SIZE(pipes)], O_RDONLY | O_NONBLOCK) : -1;
 		if (fd >= 0) {
 			for (int n = 0; n < 4 && read(fd, buf, sizeof(buf)) > 0; n++)
@@ -773,6 +815,61 @@ static void workload(int readers)
 			close(fd);
 		}
 		usleep(2000);
+	}
+	complain("WARNING: a call of the load went wrong", "");
+	pause();
+}
+
+static int ftrace_enabled(void)
+{
+	char enabled = '1';
+	int fd = open("/proc/sys/kernel/ftrace_enabled", O_RDONLY);
+
+	if (fd >= 0 && read(fd, &enabled, 1) == 1)
+		close(fd);
+	return enabled == '1';
+}
+
+/*
+ * Has function_stat count the calls of a function that nothing else here calls, in an instance that no step
+ * names: it may share its sets, but each of its calls and returns is to be counted once.
+ */
+static void counting(void)
+{
+	static const char * const first[] = {
+		"mkdir instances/count", "echo '__x64_sys_getpgid'>instances/count/set_ftrace_filter",
+		"echo 'function_stat'>instances/count/current_tracer",
+	};
+	unsigned long long calls, returns;
+	char buf[4096], *line;
+	int fd, n, i, before;
+
+	for (i = 0; i < (int)ARRAY_SIZE(first); i++)
+		if (run(first[i])) {
+			puts("lacks function_stat");
+			pause();
+		}
+	for (;; usleep(3000)) {
+		before = shared->enabling;
+		if (!ftrace_enabled() || run("printf ''>instances/count/trace"))
+			continue;
+		for (i = 0; i < 50; i++)
+			syscall(SYS_getpgid, 0);
+		fd = open("instances/count/trace", O_RDONLY);
+		for (n = 0; fd >= 0 && n < (int)sizeof(buf) - 1 && (i = read(fd, buf + n, sizeof(buf) - 1 - n)) > 0;)
+			n += i;
+		close(fd);
+		buf[n] = 0;
+		if (!ftrace_enabled() || before != shared->enabling || !strstr(buf, "calls lost: 0 no room"))
+			continue;
+		line = strstr(buf, "__x64_sys_getpgid");
+		while (line && line > buf && line[-1] != '\n')
+			line--;
+		if (line && sscanf(line, "%llu %llu", &calls, &returns) == 2 && calls == 50 && returns == 50)
+			continue;
+		printf("BAD counted: %s\n", buf);
+		complain("WARNING: calls are not counted once", "");
+		pause();
 	}
 }
 
@@ -788,7 +885,7 @@ static void undo(void)
 		"echo '0'>function_profile_enabled",
 		"echo '0'>events/enable",
 		"echo '0'>/sys/kernel/livepatch/livepatch_sample/enabled",
-		"rmdir instances/a", "rmdir instances/b", "rmdir instances/c",
+		"echo '1'>/sys/kernel/debug/kprobes/enabled",
 	}, * const in_each[] = {
 		"echo 'nop'>%scurrent_tracer",
 		"echo '0'>%sevents/enable",
@@ -804,8 +901,8 @@ static void undo(void)
 		"echo ''>%sset_ftrace_filter", "echo ''>%sset_ftrace_notrace", "echo ''>%sset_ftrace_pid",
 		"echo ''>%sset_ftrace_notrace_pid", "echo ''>%sset_graph_function", "echo ''>%sset_graph_notrace",
 	}, * const triggers[] = { "!traceoff", "!snapshot", "!stacktrace", "!hist:keys=common_pid" };
-	const char *dirs[] = { "", "instances/a/", "instances/b/", "instances/c/" };
-	char step[200], name[64], *rest, *list, functions[2000];
+	const char *dirs[] = { "", "instances/a/", "instances/b/", "instances/c/", "instances/count/" };
+	char step[200], kept[64], *rest, *list, functions[2000];
 	unsigned int i, j, n, tries;
 	FILE *f;
 
@@ -832,26 +929,31 @@ static void undo(void)
 		free(list);
 		run("rmmod ftrace-ops");
 		run("rmmod fprobe_example");
+		kept[0] = 0;
+		for (i = 1; i < ARRAY_SIZE(dirs); i++) {
+			snprintf(step, sizeof(step), "rmdir %s", dirs[i]);
+			run(step);
+			if (!access(dirs[i], F_OK))
+				strcpy(kept, dirs[i]);
+		}
+		f = fopen("dynamic_events", "r");
+		if (f && fgets(step, sizeof(step), f))
+			snprintf(kept, sizeof(kept), "%.*s", (int)strcspn(step, "\n"), step);
+		if (f)
+			fclose(f);
 		n = 0;
 		f = fopen("enabled_functions", "r");
 		while (f && fgets(functions, sizeof(functions), f))
 			/* A kprobe of fail_function is there */
-			if (strncmp(functions, "should_failslab", 15) && !n++)
-				snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions, " \n"), functions);
+			n += strncmp(functions, "should_failslab", 15) != 0;
 		if (f)
 			fclose(f);
-		if (!n)
+		if (!n && !kept[0])
 			return;
 	}
-	/* The kernel may have a reason to keep a probe or an instance, and with it its functions */
-	for (i = 1; i < ARRAY_SIZE(dirs); i++)
-		if (!access(dirs[i], F_OK)) {
-			printf("kept %s\n", dirs[i]);
-			return;
-		}
-	f = fopen("dynamic_events", "r");
-	if (f && fgets(step, sizeof(step), f)) {
-		printf("kept %s", step);
+	if (kept[0]) {
+		printf("kept %s\n", kept);
+		complain("WARNING: an instance or event stays at the end", "");
 		return;
 	}
 	/* By whom, the rest of the lines says */
@@ -863,14 +965,15 @@ static void undo(void)
 	while (f && fgets(functions, sizeof(functions), f))
 		if (strchr(functions, ':'))
 			printf("left command %s", functions);
-	snprintf(step, sizeof(step), "%u, %s", n, name);
-	complain("WARNING: functions are traced at the end", step);
+	complain("WARNING: functions are traced at the end", "");
 }
 
 /* Whether the kernel has complained since the last call */
 static int complained(void)
 {
-	static const char * const complaints[] = { "WARNING: ", "BUG: ", "INFO: ", "blocked for more than" };
+	static const char * const complaints[] = {
+		"WARNING: ", "BUG: ", "INFO: ", "blocked for more than", "Poison overwritten", "Redzone overwritten",
+	};
 	static int fd = -1, found;
 	char line[9000];
 	ssize_t n;
@@ -932,8 +1035,9 @@ static int session(const char *file, int seconds, int seed, const char *corpus)
 		"echo '*mmap*'>instances/c/set_ftrace_filter", "echo 'vfs_*'>stack_trace_filter",
 		"echo 'trace_profile'>function_tracers", "echo 'vfs_*'>set_ftrace_filter", "echo 'trace'>function_tracers",
 	};
-	pid_t load[2];
+	pid_t load[3];
 	unsigned int i;
+	double begin;
 
 	complained();
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -942,12 +1046,14 @@ static int session(const char *file, int seconds, int seed, const char *corpus)
 	for (i = 0; !file && i < ARRAY_SIZE(first); i++)
 		take(first[i]);
 	for (i = 0; i < ARRAY_SIZE(load); i++) {
-		load[i] = fork();
-		if (!load[i])
+		load[i] = fork_as(3001 + i);
+		if (!load[i] && i < 2)
 			workload(i);
+		if (!load[i])
+			counting();
 	}
 	for (i = 0; i < NR_WORKERS; i++) {
-		pids[i] = fork();
+		pids[i] = fork_as(3011 + i);
 		if (pids[i])
 			continue;
 		worker = i;
@@ -961,7 +1067,9 @@ static int session(const char *file, int seconds, int seed, const char *corpus)
 		random_steps();
 		_exit(0);
 	}
-	watch(file ? 1e9 : now() + seconds);
+	begin = now();
+	watch(file ? 1e9 : begin + seconds);
+	seconds = now() - begin;
 	shared->stop = 1;
 	watch(1e9);
 	/* While one of them reads a trace, the tracer stays */
@@ -971,7 +1079,7 @@ static int session(const char *file, int seconds, int seed, const char *corpus)
 	}
 	puts("undoing");
 	undo();
-	printf("done %d %d %d\n", shared->steps, shared->accepted, shared->places);
+	printf("done %d %d %d %d\n", shared->steps, shared->accepted, shared->places, seconds);
 	return 0;
 }
 
@@ -1005,6 +1113,8 @@ int main(int argc, char **argv)
 		snprintf(dir, sizeof(dir), "/sys/kernel/debug/%s", faults[i]);
 		if (access(dir, F_OK))
 			printf("lacks %s\n", faults[i]);
+		else
+			injecting = !access("/proc/self/fail-nth", F_OK);
 		for (j = 0; j < ARRAY_SIZE(settings); j++) {
 			snprintf(step, sizeof(step), settings[j], dir);
 			run(step);

@@ -1216,6 +1216,10 @@ static struct stat_lines *stat_lines_create(struct function_stat *fs, int cpu)
 
 static void function_stat_open(struct trace_iterator *iter)
 {
+	/* A trace that is being read may have been another tracer's till now */
+	iter->ent = NULL;
+	iter->idx = -1;
+	iter->leftover = 0;
 	iter->private = NULL;
 	/* ftrace_dump() opens and prints the ring buffer in any context */
 	if (iter->snapshot || irqs_disabled())
@@ -1229,6 +1233,9 @@ static void function_stat_close(struct trace_iterator *iter)
 	if (!IS_ERR_OR_NULL(iter->private))
 		stat_lines_free(iter->private);
 	iter->private = NULL;
+	/* Another tracer may go on, and ent was the lines */
+	iter->ent = NULL;
+	iter->leftover = 0;
 }
 
 static void *function_stat_next_line(struct trace_iterator *iter)

@@ -492,13 +492,17 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool l
 		return false;
 
 	time = trace->rettime - trace->calltime;
-	/* The end of the frame of the caller, if it has one */
-	end -= __get_offset(stack[end - 1]) + 1;
-	if (end > 0) {
+	/* Most often, the next frame is that of the next calling function that has data */
+	for (;;) {
+		end -= __get_offset(stack[end - 1]) + 1;
+		if (end <= 0)
+			break;
 		if (fgraph_stack_data(stack, end, idx, STAT_CALL_WORDS, last,
-				      (void **)&parent))
+				      (void **)&parent)) {
 			parent->nested += time;
-		else if (last && __get_type(stack[end - 1]) == FGRAPH_TYPE_DATA)
+			break;
+		}
+		if (last && __get_type(stack[end - 1]) == FGRAPH_TYPE_DATA)
 			return false;
 	}
 
@@ -1209,6 +1213,10 @@ static struct stat_lines *stat_lines_create(struct function_stat *fs, int cpu)
 
 static void function_stat_open(struct trace_iterator *iter)
 {
+	/* A trace that is being read may have been another tracer's till now */
+	iter->ent = NULL;
+	iter->idx = -1;
+	iter->leftover = 0;
 	iter->private = NULL;
 	/* ftrace_dump() opens and prints the ring buffer in any context */
 	if (iter->snapshot || irqs_disabled())
@@ -1222,6 +1230,9 @@ static void function_stat_close(struct trace_iterator *iter)
 	if (!IS_ERR_OR_NULL(iter->private))
 		stat_lines_free(iter->private);
 	iter->private = NULL;
+	/* Another tracer may go on, and ent was the lines */
+	iter->ent = NULL;
+	iter->leftover = 0;
 }
 
 static void *function_stat_next_line(struct trace_iterator *iter)
