@@ -32,6 +32,8 @@
  *  - hwlat, osnoise, timerlat: they have the CPUs for themselves, and use no function tracing
  *  - samples of kprobes and of livepatch's callbacks: they print a line for each call
  *  - event probes: 6.1 and 7.3 warn in eprobe_trigger_func() when they are removed; no function tracing
+ *  - buffer_subbuf_size_kb: 6.12 and 7.3 give a snapshot another size than the buffer then, and warn in
+ *    update_max_tr_single()
  *  - kprobes and fprobes on everything: registering them takes an emulated CPU minutes
  */
 #define _GNU_SOURCE
@@ -142,7 +144,6 @@ static const struct {
 	{ 2, "W>%itrace_clock\tlocal|global|counter|uptime|perf|x86-tsc|mono|boot" },
 	{ 3, "w>%ibuffer_size_kb\t1|8|64|300|999|0|-1|x|99999999999" },
 	{ 2, "w>%iper_cpu/cpu1/buffer_size_kb\t1|64|300" },
-	{ 2, "W>%ibuffer_subbuf_size_kb\t4|8|16|64|0|x" },
 	{ 2, "W>%iper_cpu/cpu0/snapshot\t%b" },
 	{ 3, "W>%itracing_on\t%b" },
 	{ 3, "W>%itracing_cpumask\t1|2|3|3|0|ffffffff|x" },
