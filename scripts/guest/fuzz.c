@@ -5,13 +5,13 @@
  * usage: fuzz SECONDS SEED [CORPUS] [PLANT]
  *        fuzz [/ordered] FILE... [PLANT]
  *
- * Three workers take steps at once while two other processes call what is traced, fork and read
- * traces, and a third one counts calls. Two thirds of the steps are valid, the others nearly so or senseless. A step is a line of
- * text, which depends on the seed and on the worker alone if the kernel has no KCOV; all but "perf" are
- * valid sh in /sys/kernel/tracing. Each is printed before it runs, as "TIME WORKER STEP". FILE has such lines: its
- * steps start in the order of the lines, each in the worker it names, and, with /ordered, when the step
- * before has ended. Of several files, each is done after the one before was undone. The kernel's first
- * complaint ends it all.
+ * Three workers take steps at once while two other processes call what is traced, fork and read traces, and
+ * a third one counts calls. Two thirds of the steps are valid, the others nearly so or senseless. A step is
+ * a line of text, which depends on the seed and on the worker alone if the kernel has no KCOV; all but
+ * "perf" are valid sh in /sys/kernel/tracing. Each is printed before it runs, as "TIME WORKER STEP". FILE
+ * has such lines: its steps start in the order of the lines, each in the worker it names, and, with
+ * /ordered, when the step before has ended. Of several files, each is done after the one before was undone.
+ * The kernel's first complaint ends it all.
  *
  * With KCOV, a worker sees which places of the kernel's tracing code its steps reach. A step that reaches a
  * new one is kept with the two before it, and printed as "reaches PLACES", tab, and these steps with tabs
@@ -19,8 +19,8 @@
  * runs, a line each.
  *
  * A step that takes too long, a call that goes wrong or is not counted, and what stays when everything has
- * been undone are written to the kernel's log. The last line is "done STEPS ACCEPTED PLACES SECONDS". With PLANT, a certain pair of steps writes a warning to the log: it proves that a finding
- * is seen and reduced.
+ * been undone are written to the kernel's log. The last line is "done STEPS ACCEPTED PLACES SECONDS". With
+ * PLANT, a certain pair of steps writes a warning to the log: it proves that a finding is seen and reduced.
  *
  * What the steps leave out, as it ends a run and finds nothing:
  *  - ftrace_dump_on_oops, traceoff_on_warning, tracepoint_printk, sysrq: they hide or imitate a finding
@@ -747,7 +747,7 @@ static void random_steps(void)
 				line = strndupa(line, strcspn(line, "\n"));
 			make(step, line);
 			/* Base warns if there is no memory to unregister a direct caller, ftrace-ops if it can't register */
-			failing = injecting && !rnd(4) && strncmp(step, "rmmod ", 6) && strcmp(step, "modprobe ftrace-ops");
+			failing = injecting && !rnd(4) && strncmp(step, "rmmod ", 6) && strncmp(step, "modprobe ftrace-ops", 19);
 			if (failing) {
 				sprintf(nth, "echo '%u'>/proc/self/fail-nth", 1 + rnd(rnd(2) ? 8 : 60));
 				take(nth);
