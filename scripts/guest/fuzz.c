@@ -890,6 +890,8 @@ static void undo(void)
 	}, * const in_each[] = {
 		"echo 'nop'>%scurrent_tracer",
 		"echo '0'>%sevents/enable",
+		/* Its variable keeps the instance */
+		"echo '!hist:keys=next_pid:ts=common_timestamp'>%sevents/sched/sched_switch/trigger",
 		"echo '!*:traceoff'>%sset_ftrace_filter", "echo '!*:traceon'>%sset_ftrace_filter",
 		"echo '!*:snapshot'>%sset_ftrace_filter", "echo '!*:stacktrace'>%sset_ftrace_filter",
 		"echo '!*:enable_event:sched:sched_switch'>%sset_ftrace_filter",
