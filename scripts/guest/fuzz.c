@@ -37,6 +37,7 @@
  *  - kprobes and fprobes on everything: registering them takes an emulated CPU minutes
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -61,6 +62,7 @@
 #define NR_WORKERS	3
 #define NR_FDS		10
 #define TOO_LONG	280	/* s; registering on all functions of a debug kernel with KCOV can take over 120 */
+#define SLOW		60	/* s; then, what the CPUs do meanwhile is printed */
 #define STR(a)		#a
 #define XSTR(a)		STR(a)
 #define COVER_SIZE	(1 << 20)	/* entries; a step that calls what is traced may fill them */
@@ -994,10 +996,80 @@ static int complained(void)
 	return found;
 }
 
+/* Prints a file of /proc, its lines after @prefix */
+static void print_file(const char *prefix, const char *path)
+{
+	char line[1000];
+	FILE *f = fopen(path, "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		printf("%s %s", prefix, line);
+	if (f)
+		fclose(f);
+}
+
+/*
+ * Prints what the CPUs do while a step is blocked: in two seconds, interrupts and the time of each CPU and of
+ * each task that ran or is runnable, in ticks, with its stack.
+ */
+static void print_tasks(void)
+{
+	static struct {
+		unsigned long time;
+		int pid;
+	} before[2000];
+	unsigned long utime, stime, time;
+	char path[60], line[1000], *end, state;
+	struct dirent *entry;
+	int n = 0, i, pass, pid, cpu, prio;
+	FILE *f;
+	DIR *d;
+
+	for (pass = 0; pass < 2; pass++) {
+		print_file("slow", "/proc/interrupts");
+		print_file("slow", "/proc/stat");
+		d = opendir("/proc");
+		while (d && (entry = readdir(d))) {
+			pid = atoi(entry->d_name);
+			snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+			f = pid ? fopen(path, "r") : NULL;
+			if (!f)
+				continue;
+			/* Behind the name, the fields begin with the third one */
+			end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+			fclose(f);
+			if (!end || sscanf(end + 2, "%c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu %*s %*s %d %*s "
+					   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+					   "%d", &state, &utime, &stime, &prio, &cpu) != 5)
+				continue;
+			time = utime + stime;
+			if (!pass && n < (int)ARRAY_SIZE(before)) {
+				before[n].pid = pid;
+				before[n++].time = time;
+			}
+			for (i = 0; i < n && before[i].pid != pid; i++)
+				;
+			if (!pass || (i < n && time == before[i].time && state != 'R' && state != 'D'))
+				continue;
+			*end = 0;
+			printf("slow task %s) %c on CPU %d, priority %d, %ld ticks\n", line, state, cpu, prio,
+			       i < n ? time - before[i].time : -1);
+			snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+			print_file("slow   ", path);
+		}
+		if (d)
+			closedir(d);
+		if (!pass)
+			sleep(2);
+	}
+	fflush(stdout);
+}
+
 /* Watches the workers until the time is over, the kernel complains, or all have ended. */
 static void watch(double until)
 {
 	static int left = NR_WORKERS;
+	static double seen[NR_WORKERS];
 	double last = now(), passed;
 	char path[40], stack[4000];
 	int i, n, fd;
@@ -1016,6 +1088,11 @@ static void watch(double until)
 		for (i = 0; i < NR_WORKERS; i++) {
 			double since = shared->now[i].since;
 
+			if (since != 0 && since != seen[i] && shared->clock - since > SLOW) {
+				seen[i] = since;
+				printf("slow %s\n", shared->now[i].step);
+				print_tasks();
+			}
 			if (since == 0 || shared->clock - since < TOO_LONG)
 				continue;
 			complain("a step is blocked for more than " XSTR(TOO_LONG) " s", shared->now[i].step);
