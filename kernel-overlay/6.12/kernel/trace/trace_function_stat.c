@@ -1198,6 +1198,9 @@ static struct stat_lines *stat_lines_create(struct function_stat *fs, int cpu)
 			lines->nr++;
 			if (hist)
 				hist += STAT_BUCKETS;
+		} else if (hist) {
+			/* A first call may have been counted there meanwhile */
+			memset(hist, 0, STAT_BUCKETS * sizeof(*hist));
 		}
 	}
 	mutex_unlock(&ftrace_lock);
@@ -1213,13 +1216,19 @@ static struct stat_lines *stat_lines_create(struct function_stat *fs, int cpu)
 
 static void function_stat_open(struct trace_iterator *iter)
 {
+	iter->private = NULL;
+	/* A snapshot goes on with the ring buffer */
+	if (iter->snapshot)
+		return;
+
 	/* A trace that is being read may have been another tracer's till now */
 	iter->ent = NULL;
 	iter->idx = -1;
+	iter->lost_events = 0;
 	iter->leftover = 0;
-	iter->private = NULL;
+	trace_seq_init(&iter->seq);
 	/* ftrace_dump() opens and prints the ring buffer in any context */
-	if (iter->snapshot || irqs_disabled())
+	if (irqs_disabled())
 		return;
 
 	iter->private = stat_lines_create(iter->tr->function_stat, iter->cpu_file);
@@ -1227,12 +1236,16 @@ static void function_stat_open(struct trace_iterator *iter)
 
 static void function_stat_close(struct trace_iterator *iter)
 {
+	if (iter->snapshot)
+		return;
+
 	if (!IS_ERR_OR_NULL(iter->private))
 		stat_lines_free(iter->private);
 	iter->private = NULL;
 	/* Another tracer may go on, and ent was the lines */
 	iter->ent = NULL;
 	iter->leftover = 0;
+	trace_seq_init(&iter->seq);
 }
 
 static void *function_stat_next_line(struct trace_iterator *iter)
