@@ -19,7 +19,8 @@
  * runs, a line each.
  *
  * A step that takes too long, a call that goes wrong or is not counted, and what stays when everything has
- * been undone are written to the kernel's log. The last line is "done STEPS ACCEPTED PLACES SECONDS". With
+ * been undone are written to the kernel's log. When a step has taken a minute, lines "slow ..." say what the
+ * CPUs do meanwhile. The last line is "done STEPS ACCEPTED PLACES SECONDS". With
  * PLANT, a certain pair of steps writes a warning to the log: it proves that a finding is seen and reduced.
  *
  * What the steps leave out, as it ends a run and finds nothing:
