@@ -1041,7 +1041,7 @@ static void print_tasks(void)
 			fclose(f);
 			if (!end || sscanf(end + 2, "%c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu %*s %*s %d %*s "
 					   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-					   "%d", &state, &utime, &stime, &prio, &cpu) != 5)
+					   "%*s %d", &state, &utime, &stime, &prio, &cpu) != 5)
 				continue;
 			time = utime + stime;
 			if (!pass && n < (int)ARRAY_SIZE(before)) {
