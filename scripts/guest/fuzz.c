@@ -1072,8 +1072,8 @@ static void watch(double until)
 	static int left = NR_WORKERS;
 	static double seen[NR_WORKERS];
 	double last = now(), passed;
-	char path[40], stack[4000];
-	int i, n, fd;
+	char path[40];
+	int i;
 
 	while (left && now() < until && (shared->stop || !complained())) {
 		usleep(100000);
@@ -1097,10 +1097,9 @@ static void watch(double until)
 			if (since == 0 || shared->clock - since < TOO_LONG)
 				continue;
 			complain("a step is blocked for more than " XSTR(TOO_LONG) " s", shared->now[i].step);
+			printf("BAD blocked: %s\n", shared->now[i].step);
 			snprintf(path, sizeof(path), "/proc/%d/stack", pids[i]);
-			fd = open(path, O_RDONLY);
-			n = read(fd, stack, sizeof(stack));
-			printf("BAD blocked: %s\n%.*s", shared->now[i].step, n > 0 ? n : 0, stack);
+			print_file("BAD", path);
 			fflush(stdout);
 			_exit(1);
 		}
