@@ -850,6 +850,8 @@ static ssize_t muted_functions_write(struct file *file, const char __user *ubuf,
 	struct call_rate *rate;
 	int ret = 0;
 
+	if (!cnt)
+		return 0;
 	if (cnt >= sizeof(buf))
 		return -EINVAL;
 	if (copy_from_user(buf, ubuf, cnt))

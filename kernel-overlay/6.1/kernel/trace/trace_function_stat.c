@@ -151,6 +151,13 @@ struct stat_call {
 	u64			nested;
 };
 
+/* The clocks of CPUs may differ, and the task have moved to one that is behind. */
+static __always_inline u64 stat_time(struct ftrace_graph_ret *trace)
+{
+	return likely(trace->rettime >= trace->calltime) ?
+	       trace->rettime - trace->calltime : 0;
+}
+
 /*
  * Counting
  */
@@ -426,7 +433,7 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	if (!call)
 		return;
 
-	time = trace->rettime - trace->calltime;
+	time = stat_time(trace);
 	parent = fgraph_retrieve_parent_data(gops->idx, NULL, 1);
 	if (parent)
 		parent->nested += time;
@@ -467,7 +474,7 @@ stat_return_widen(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	/* Pairs with smp_store_release() in stat_publish() */
 	slot = stat_table_find(smp_load_acquire(&fs->table), trace->func);
 	if (slot)
-		stat_widen(this_cpu_ptr(slot->stat), trace->rettime - trace->calltime);
+		stat_widen(this_cpu_ptr(slot->stat), stat_time(trace));
 }
 
 /*
@@ -494,7 +501,7 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool f
 	    !stat_find(fs, trace->func, &stat))
 		return false;
 
-	time = trace->rettime - trace->calltime;
+	time = stat_time(trace);
 	if (trace->depth) {
 		struct fgraph_frame *outer = frame - 1;
 

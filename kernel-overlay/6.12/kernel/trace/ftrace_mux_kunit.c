@@ -977,6 +977,27 @@ static void mux_direct(struct kunit *test)
 #define MUX_DIRECT
 #endif
 
+/*
+ * A jump that others may be about to take is not redirected to ops that change where
+ * functions continue
+ */
+static void mux_ipmodify(struct kunit *test)
+{
+	unsigned long jump;
+
+	start(test, 0, FN_A | FN_B);
+	start(test, 1, FN_A | FN_B);
+	jump = jump_of(0);
+	KUNIT_EXPECT_EQ(test, jump, jump_of(1));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[0], FN_A));
+
+	tracers[2].ops.flags |= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
+	start(test, 2, FN_A);
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+	KUNIT_EXPECT_NE(test, jump, jump_of(0));
+	expect_sets_and_calls(test);
+}
+
 /* Without memory for a slot, functions call the list function */
 static void mux_no_slot(struct kunit *test)
 {
@@ -2024,6 +2045,7 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_unwind),
 #ifdef CONFIG_FTRACE_MUX_TRAMPOLINES
 	KUNIT_CASE(mux_slots),
+	KUNIT_CASE(mux_ipmodify),
 	KUNIT_CASE(mux_no_slot),
 	KUNIT_CASE(mux_no_slot_redirect),
 	KUNIT_CASE(mux_limit),

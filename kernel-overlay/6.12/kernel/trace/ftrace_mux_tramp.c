@@ -262,17 +262,35 @@ bool ftrace_set_make_slot(struct ftrace_set *set)
 	return true;
 }
 
+/* Does a member of @set change where functions continue, as livepatch does? */
+static bool ftrace_set_modifies_ip(struct ftrace_set *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++) {
+		if (set->members[i]->flags & FTRACE_OPS_FL_IPMODIFY)
+			return true;
+	}
+
+	return false;
+}
+
 /*
  * Should the @nr functions of @slot that move keep their jump? If they are few, call
  * sites are patched to call the jump that the other set has. Otherwise, each kprobe
  * that comes and goes beside tracers would leave a slot behind.
+ *
+ * A task may have been preempted at the jump, in a call of a function that does not
+ * call it any more. That call goes to ops which do not trace the function then, but
+ * must not go to one that would continue it as another function.
  */
 static bool ftrace_slot_follows(struct ftrace_slot *slot, unsigned long nr)
 {
 	struct ftrace_set *set = slot->next;
 
 	return set && ftrace_set_wants_slot(set, nr) &&
-	       (!set->slot || nr >= ftrace_mux_min_callers);
+	       (!set->slot || nr >= ftrace_mux_min_callers) &&
+	       !ftrace_set_modifies_ip(set);
 }
 
 /* Do all functions of @slot belong to another set now? */

@@ -156,6 +156,13 @@ struct stat_call {
 	u64			calltime;
 };
 
+/* The clocks of CPUs may differ, and the task have moved to one that is behind. */
+static __always_inline u64 stat_time(struct ftrace_graph_ret *trace)
+{
+	return likely(trace->rettime >= trace->calltime) ?
+	       trace->rettime - trace->calltime : 0;
+}
+
 #define STAT_CALL_WORDS	(sizeof(struct stat_call) / sizeof(long))
 
 /*
@@ -424,7 +431,7 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	if (!call)
 		return;
 
-	time = trace->rettime - trace->calltime;
+	time = stat_time(trace);
 	nested = call->nested;
 	parent = fgraph_retrieve_parent_data(gops->idx, NULL, 1);
 	if (parent)
@@ -465,7 +472,7 @@ stat_return_widen(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	/* Pairs with smp_store_release() in stat_publish() */
 	slot = stat_table_find(smp_load_acquire(&fs->table), trace->func);
 	if (slot)
-		stat_widen(this_cpu_ptr(slot->stat), trace->rettime - trace->calltime);
+		stat_widen(this_cpu_ptr(slot->stat), stat_time(trace));
 }
 
 /*
@@ -491,7 +498,7 @@ stat_return_fast(struct ftrace_graph_ret *trace, struct fgraph_ops *gops, bool l
 	    unlikely(call->calltime < fs->since))
 		return false;
 
-	time = trace->rettime - trace->calltime;
+	time = stat_time(trace);
 	/* Most often, the next frame is that of the next calling function that has data */
 	for (;;) {
 		end -= __get_offset(stack[end - 1]) + 1;

@@ -160,6 +160,12 @@ struct stat_call {
 #define STAT_CALL_SIZE	offsetof(struct stat_call, sleeptime)
 #define STAT_CALL_WORDS	(STAT_CALL_SIZE / sizeof(long))
 
+/* The clocks of CPUs may differ, and the task have moved to one that is behind. */
+static __always_inline u64 stat_time(struct stat_call *call, u64 rettime)
+{
+	return likely(rettime >= call->calltime) ? rettime - call->calltime : 0;
+}
+
 /*
  * Counting
  */
@@ -434,9 +440,10 @@ stat_return_slow(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 	if (!call)
 		return;
 
-	time = rettime - call->calltime;
+	time = stat_time(call, rettime);
+	/* If sleep-time has changed meanwhile, this may be more */
 	if (size > STAT_CALL_SIZE && trace_graph_check(tr, TRACE_GRAPH_CHECK_SLEEP))
-		time -= current->ftrace_sleeptime - call->sleeptime;
+		time -= min(time, current->ftrace_sleeptime - call->sleeptime);
 	nested = call->nested;
 	parent = fgraph_retrieve_parent_data(gops->idx, NULL, 1);
 	if (parent)
@@ -485,7 +492,7 @@ static void stat_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 	    unlikely(call->calltime < fs->since))
 		goto slow;
 
-	time = rettime - call->calltime;
+	time = stat_time(call, rettime);
 	nested = call->nested;
 	/* Most often, the next frame is that of the next calling function that has data */
 	do {
