@@ -276,7 +276,7 @@ static noinline notrace void __kprobes stat_widen(struct func_stat *stat, u64 ti
 static __always_inline bool stat_count(struct func_stat *stat, u64 time, u64 nested)
 {
 	func_times_return(&stat->times, time);
-	/* More than @time if an interrupt came after it, or with sleep-time changed */
+	/* More than @time if an interrupt came while it was taken, or sleep-time changed */
 	if (nested)
 		local64_add(min(nested, time), &stat->nested);
 

@@ -280,7 +280,7 @@ static __always_inline void stat_count(struct func_stat *stat, u64 time,
 				       u64 nested, local64_t *bucket)
 {
 	func_times_return(&stat->times, time);
-	/* More than @time if an interrupt came after it, or with sleep-time changed */
+	/* More than @time if an interrupt came while it was taken, or sleep-time changed */
 	if (nested)
 		local64_add(min(nested, time), &stat->nested);
 	if (bucket)
