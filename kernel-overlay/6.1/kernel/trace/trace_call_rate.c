@@ -107,7 +107,9 @@ call_rate_find(struct call_rate_table *table, unsigned long ip)
 			 * too, which pairs with smp_mb() in call_rate_scan()
 			 */
 			key = cmpxchg(&slot->ip, 0, ip) ?: ip;
-			if (!READ_ONCE(rate->called)) {
+			/* Irq work of a CPU that goes offline never runs */
+			if (!READ_ONCE(rate->called) &&
+			    likely(cpu_online(raw_smp_processor_id()))) {
 				WRITE_ONCE(rate->end, jiffies + HZ);
 				call_rate_notify(rate, &rate->called);
 			}
