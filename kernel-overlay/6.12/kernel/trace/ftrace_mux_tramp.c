@@ -281,8 +281,9 @@ static bool ftrace_set_modifies_ip(struct ftrace_set *set)
  * that comes and goes beside tracers would leave a slot behind.
  *
  * A task may have been preempted at the jump, in a call of a function that does not
- * call it any more. That call goes to ops which do not trace the function then, but
- * must not go to one that would continue it as another function.
+ * call it any more. That call goes to the ops of the other set alone, whether or not
+ * they trace the function then. It must not go to one that would continue it as another
+ * function.
  */
 static bool ftrace_slot_follows(struct ftrace_slot *slot, unsigned long nr)
 {

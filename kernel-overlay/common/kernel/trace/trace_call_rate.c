@@ -322,11 +322,11 @@ static int call_rate_unmute(struct call_rate *rate, const char *glob)
 			       glob_match(glob, name)))
 			continue;
 		list_move_tail(&muted->list, &functions);
-		/* The second may not be over */
+		/* The next call begins a second, even if the last is not over */
 		if (call_rate_is_limited(rate->tr)) {
 			slot = call_rate_find(rate->tr->call_rate_table, muted->ip);
 			if (slot)
-				atomic_set(&slot->left, rate->limit);
+				call_rate_end(rate, slot);
 		}
 	}
 

@@ -215,7 +215,7 @@ void fgraph_stub_make(unsigned long ip)
 	hash_add(fgraph_stubs, &stub->node, ip);
 }
 
-/* Free stubs that no task can be in any more, without ftrace_lock while waiting */
+/* Free stubs of functions that are gone, without ftrace_lock while waiting */
 static void fgraph_stubs_free_retired(struct work_struct *work)
 {
 	struct fgraph_stub *stub, *next;
@@ -225,7 +225,12 @@ static void fgraph_stubs_free_retired(struct work_struct *work)
 	list_splice_init(&fgraph_stubs_retired, &stubs);
 	mutex_unlock(&ftrace_lock);
 
-	/* Tasks that were preempted there, or in what stubs call and jump to */
+	/*
+	 * Wait for tasks that were preempted there, or in what stubs call and jump to.
+	 * No task sleeps in the function of a stub: it would keep the module. If it
+	 * left by a jump into a function that sleeps, its module must not go before
+	 * that returns.
+	 */
 	ftrace_synchronize(true);
 
 	mutex_lock(&ftrace_lock);
