@@ -887,6 +887,7 @@ static int function_stat_init(struct trace_array *tr)
 		trace_graph_stop_options(tr);
 		stat_destroy(tr->function_stat);
 		tr->function_stat = NULL;
+		trace_graph_set_check(tr, TRACE_GRAPH_CHECK_HIST, false);
 	}
 
 	return ret;
