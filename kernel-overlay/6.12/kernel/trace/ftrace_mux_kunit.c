@@ -972,7 +972,33 @@ static void mux_direct(struct kunit *test)
 	expect_sets_and_calls(test);
 }
 
-#define MUX_DIRECT	KUNIT_CASE(mux_direct),
+/* A jump that others may be about to take is not redirected to a direct caller */
+static void mux_direct_moves(struct kunit *test)
+{
+	void *direct = ftrace_stub_direct_tramp;
+	unsigned long jump;
+
+	start(test, 0, FN_A | FN_B);
+	start(test, 1, FN_A | FN_B);
+	jump = jump_of(0);
+	KUNIT_EXPECT_EQ(test, jump, jump_of(1));
+	KUNIT_EXPECT_EQ(test, 0, set_filter(&tracers[0], FN_A));
+
+	/* Of FN_A */
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ips(&direct_ops, func_ips, 1, 0, 1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_direct(&direct_ops,
+							(unsigned long)direct));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, unregister_direct, direct));
+	KUNIT_EXPECT_NE(test, 0UL, jump_of(0));
+	KUNIT_EXPECT_NE(test, jump, jump_of(0));
+	expect_calls(test);
+
+	unregister_direct(direct);
+	expect_sets_and_calls(test);
+}
+
+#define MUX_DIRECT	KUNIT_CASE(mux_direct),	\
+			KUNIT_CASE(mux_direct_moves),
 #else
 #define MUX_DIRECT
 #endif

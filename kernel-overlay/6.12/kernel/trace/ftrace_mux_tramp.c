@@ -262,13 +262,17 @@ bool ftrace_set_make_slot(struct ftrace_set *set)
 	return true;
 }
 
-/* Does a member of @set change where functions continue, as livepatch does? */
+/*
+ * Does a member of @set change where a function continues, without looking at which
+ * function it is? Livepatch does, and so do direct callers.
+ */
 static bool ftrace_set_modifies_ip(struct ftrace_set *set)
 {
 	unsigned int i;
 
 	for (i = 0; i < set->nr; i++) {
-		if (set->members[i]->flags & FTRACE_OPS_FL_IPMODIFY)
+		if (set->members[i]->flags &
+		    (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
 			return true;
 	}
 

@@ -910,6 +910,7 @@ static int function_stat_init(struct trace_array *tr)
 	if (ret) {
 		stat_destroy(tr->function_stat);
 		tr->function_stat = NULL;
+		trace_graph_set_check(tr, TRACE_GRAPH_CHECK_HIST, false);
 	}
 
 	return ret;
