@@ -997,10 +997,11 @@ static void mux_direct_moves(struct kunit *test)
 	expect_sets_and_calls(test);
 }
 
-#define MUX_DIRECT	KUNIT_CASE(mux_direct),	\
-			KUNIT_CASE(mux_direct_moves),
+#define MUX_DIRECT	KUNIT_CASE(mux_direct),
+#define MUX_DIRECT_MOVES	KUNIT_CASE(mux_direct_moves),
 #else
 #define MUX_DIRECT
+#define MUX_DIRECT_MOVES
 #endif
 
 /*
@@ -2083,6 +2084,7 @@ static struct kunit_case mux_cases[] = {
 	KUNIT_CASE(mux_single_no_slot),
 	MUX_DISARM
 	MUX_DIRECT
+	MUX_DIRECT_MOVES
 #endif
 	KUNIT_CASE(mux_max_sets_reached),
 	KUNIT_CASE_SLOW(mux_max_sets_random),
