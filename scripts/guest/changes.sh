@@ -257,6 +257,15 @@ export PATH=/bin
 mount -t proc proc /proc
 mount -t devtmpfs dev /dev
 mount -t sysfs sysfs /sys
+# With maxcpus=1: see pause.c
+if [ -x /pause ]; then
+	/pause &
+	for cpu in /sys/devices/system/cpu/cpu[1-9]*; do
+		put "$cpu/online" 1 || fail "$cpu does not come up"
+	done
+	kill $!
+	wait $! || true
+fi
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs $tracing
 cd $tracing/instances || fail "no instances"
